@@ -15,7 +15,6 @@ from mcp_core.declare.spec import Declaration, ToolSpec, declaration_of, spec_of
     category="query",
     response_time="fast",
     permissions=["math:use"],
-    cacheable=True,
     cache_ttl=60,
     idempotent=True,
     rate_limit=RateLimit(max_calls=1_000_000, window_ms=60_000),

@@ -89,6 +89,8 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         tools=offered,
         naming=Naming("snake", "atl"),
         format="result",
+        # Most of it is the time of the site.
+        deadlines={"medium": 60},
         lifespan=partial(_open_sites, own, offered, sandbox),
         prepare_examples=prepare_examples,
         settings=settings,

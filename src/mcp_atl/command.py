@@ -149,8 +149,8 @@ def command_of(function: Callable[..., Any]) -> Command:
     return cast(Command, getattr(function, COMMAND))
 
 
-_READS = tool.query.preset(permissions=["atlassian:read"], response_time="medium", deadline=60)
-_WRITES = tool.mutation.preset(permissions=["atlassian:write"], response_time="medium", deadline=60)
+_READS = tool.query.preset(permissions=["atlassian:read"], response_time="medium")
+_WRITES = tool.mutation.preset(permissions=["atlassian:write"], response_time="medium")
 
 
 def _declare(

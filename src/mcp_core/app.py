@@ -21,7 +21,7 @@ from mcp_core.calling.bound import PerCall
 from mcp_core.calling.ended_calls import EndedCalls
 from mcp_core.calling.library import Library
 from mcp_core.calling.live_library import Changes, LiveLibrary
-from mcp_core.calling.pipeline import DEADLINES, CallPolicy, Pipeline
+from mcp_core.calling.pipeline import CallPolicy, Pipeline
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
@@ -38,7 +38,7 @@ from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.declare.schema import JsonSchema
 from mcp_core.declare.skills import Skill
-from mcp_core.declare.spec import ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import ForgedReply, UnknownTool
 from mcp_core.extras import RequiresExtra, missing_extra
@@ -191,7 +191,9 @@ class App:
         self.descriptions: Detail = settings.descriptions or descriptions
         self.policy = replace(
             self.policy,
-            deadlines=deadlines if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline),
+            deadlines=(
+                {**DEADLINES, **deadlines} if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
+            ),
             limits_without_redis=settings.limits_without_redis,
         )
         self.identity = open_identity(settings, self.name) if verifier is None else None

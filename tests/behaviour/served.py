@@ -154,7 +154,6 @@ async def chatter() -> str:
     category="mutation",
     response_time="fast",
     permissions=[],
-    cacheable=False,
     idempotent=True,
     tags=["notes"],
     examples=[Example("Start over", {}, "ok")],
@@ -212,10 +211,10 @@ def build(settings: Settings) -> App:
     app.provide(Ledger, Ledger())
     for plain in (count, crash, give_none, give_set, draw, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
         app.tool(destructive=False)(plain)
-    app.tool(deadline=0.2)(hang)
+    app.tool(response_time=0.2)(hang)
     app.tool(confirm=Confirm("WIPE", required=True))(wipe)
     app.tool(asks=True)(paint)
-    app.tool(name="paint_in_a_second", asks=True, deadline=1.0)(paint)
+    app.tool(name="paint_in_a_second", asks=True, response_time=1.0)(paint)
     app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)
     app.registry.register(start_over)
     app.prompt()(greet)

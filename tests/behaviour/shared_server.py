@@ -46,7 +46,7 @@ async def limited() -> str:
     return "ok"
 
 
-@query(cacheable=True, cache_ttl=600, tags=["numbers"])
+@query(cache_ttl=600, tags=["numbers"])
 async def read(database: Need[Database]) -> dict[str, Any]:
     """Read the largest number, and mark the answer so that a cached one is recognized."""
     return {"largest": await database.read(_largest), "mark": secrets.token_hex(8)}

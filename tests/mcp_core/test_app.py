@@ -302,10 +302,10 @@ async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_g
 async def test_what_a_function_declares_holds_where_it_is_registered_and_may_be_added_to():
     app = App("test", version="1.0.0")
     assert app.tool(double) is double
-    assert app.tool(name="twice", deadline=5)(double) is double
+    assert app.tool(name="twice", version="2.0.0")(double) is double
     first, second = app.registry.get_all()
-    assert (first.name, first.permissions, first.declaration.deadline) == ("double", ("math:use",), None)
-    assert (second.name, second.permissions, second.declaration.deadline) == ("twice", ("math:use",), 5)
+    assert (first.name, first.permissions, first.declaration.version) == ("double", ("math:use",), "1.0.0")
+    assert (second.name, second.permissions, second.declaration.version) == ("twice", ("math:use",), "2.0.0")
     async with app:
         refused = await app.call("twice", {"n": 1}, Caller())
     assert json.loads(refused.text)["error_type"] == "PermissionError"
@@ -323,7 +323,7 @@ async def test_what_a_function_declares_holds_where_it_is_registered_and_may_be_
             {"permisions": ["math:use"]},
             "double: permisions: is not a field of a declaration; did you mean permissions?",
         ),
-        ({"deadline": "5"}, "double: deadline: '5' is not valid; give a number of seconds above 0"),
+        ({"rate_limit": 5}, "double: rate_limit: 5 is not valid; give a RateLimit(max_calls, window_ms)"),
     ],
 )
 def test_a_contradiction_or_a_typo_at_the_registration_is_refused(options: dict[str, Any], problem: str):

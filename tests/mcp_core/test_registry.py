@@ -12,7 +12,6 @@ FULL: dict[str, Any] = {
     "permissions": [],
     "category": "query",
     "response_time": "fast",
-    "cacheable": False,
     "idempotent": True,
     "examples": [Example("Two", {"a": 2}, 2)],
     "tags": ["numbers"],

@@ -26,7 +26,7 @@ TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 PARENT = {"traceparent": f"00-{TRACE_ID}-{SPAN_ID}-01"}
 
 
-@query({"n": 1}, cacheable=True, cache_ttl=60)
+@query({"n": 1}, cache_ttl=60)
 async def find(n: Number) -> int:
     if n == 0:
         raise NotFound("There is no 0.")
@@ -340,7 +340,7 @@ async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
 
     telemetry, exporter = traced()
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     async def look(database: Need[Database]) -> int:
         return await database.read(count_nothing)
 
@@ -366,7 +366,7 @@ async def test_the_writes_of_a_call_with_an_idempotency_key_are_traced(tmp_path:
 
     telemetry, exporter = traced()
 
-    @mutation(deadline=60.0)
+    @mutation(response_time=60.0)
     async def change(database: Need[Database]) -> int:
         return await database.write(count_nothing) + await database.read(count_nothing)
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from mcp_core import (
     App,
+    Confirm,
     DateRange,
     DeclarationError,
     Example,
@@ -155,7 +156,6 @@ def test_a_declared_name_and_prefix_are_used_unless_others_are_given(given: str 
         category="query",
         response_time="fast",
         permissions=[],
-        cacheable=False,
         idempotent=True,
         tags=["math"],
         examples=[Example("Two", {"number": 1}, 2)],
@@ -479,10 +479,9 @@ async def test_consent_is_demanded_on_any_server(kind: str, mode: Any, shape: st
         "category": "mutation",
         "response_time": "fast",
         "permissions": [],
-        "cacheable": False,
         "idempotent": True,
         "tags": ["words"],
-        "consent": "DROP",
+        "confirm": Confirm("DROP"),
         "examples": [Example("Ada", {"name": "Ada", "explicit_action": "DROP"}, "Ada")],
     }
 

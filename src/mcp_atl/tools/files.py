@@ -68,8 +68,7 @@ class UploadFiles(Transfer):
     subject="attachment:ID, or an issue or page whose files are wanted.",
     takes="name (one file of it), save_as, show, max_bytes.",
     tags=["issues", "pages", "files"],
-    response_time="slow",
-    deadline=DEADLINE,
+    response_time=DEADLINE,
     examples=[
         Example(
             "One file of an issue",
@@ -125,8 +124,7 @@ async def download(call: Call[Download]) -> Listing:
     takes="files (paths in the folder), comment, max_bytes.",
     tags=["issues", "pages", "files"],
     idempotent=False,
-    response_time="slow",
-    deadline=DEADLINE,
+    response_time=DEADLINE,
     examples=[
         Example(
             "Attach a file to an issue",

@@ -32,7 +32,7 @@ from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import CallRecord, EndedCall, Recorder
 from mcp_core.calling.threads import HandlerThreads
-from mcp_core.declare.spec import ResponseTime, ToolSpec
+from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolSpec
 from mcp_core.errors import (
     ConsentRequired,
     ElicitationUnsupported,
@@ -56,9 +56,6 @@ Check = Callable[[Any, Permit, BoundTool], T]
 """Step 10: from what a handler returned to a result that may leave the server."""
 
 _PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
-
-DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
-"""In seconds. They are generous: a deadline ends calls that hang, not calls that are a little late."""
 
 
 @dataclass(frozen=True, slots=True)

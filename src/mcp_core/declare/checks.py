@@ -34,8 +34,7 @@ _SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
 REQUIRED: Mapping[str, str] = {
     "permissions": "a list of 'resource:action', empty if none is needed",
     "category": "one of query, mutation, analysis, generation",
-    "response_time": "fast, medium or slow",
-    "cacheable": "True or False",
+    "response_time": "fast, medium or slow, or a number of seconds",
     "idempotent": "True or False",
     "examples": "at least one Example(description, params, expected_result)",
     "tags": "at least one tag",
@@ -125,10 +124,10 @@ _TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "title": (_is_filled, "a title such as 'List notes', or nothing for one made of the name"),
     "prefix": (_is_text, "a prefix such as 'notes', or the empty text for none"),
     "description": (_is_filled, "a text, or nothing for the docstring"),
+    "read_only": (_is_bool, "True or False"),
     "destructive": (_is_bool, "True or False"),
     "open_world": (_is_bool, "True or False"),
     "confirm": (_is_confirm, 'a Confirm, such as Confirm("DELETE_NOTE", ask="Delete {note_id}?")'),
-    "deadline": (_is_number, "a number of seconds above 0"),
     "hints": (callable, "a function from arguments and value to AgentHints"),
     "error_messages": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
 }
@@ -168,29 +167,50 @@ def _identity(spec: ToolSpec) -> Problems:
 
 def _behaviour(spec: ToolSpec) -> Problems:
     problems: Problems = []
-    for name, allowed in (("category", get_args(Category)), ("response_time", get_args(ResponseTime))):
-        value = getattr(spec.declaration, name)
-        if value is not UNSET and value not in allowed:
-            problems.append((name, f"{value!r} is not known; use one of {', '.join(allowed)}"))
-    for name in ("cacheable", "idempotent"):
-        value = getattr(spec.declaration, name)
-        if value is not UNSET and not isinstance(value, bool):
-            problems.append((name, f"{value!r} is not True or False"))
-    if spec.category == "query" and spec.declaration.idempotent is False:
+    declared = spec.declaration
+    if declared.category is not UNSET and declared.category not in get_args(Category):
+        problems.append(("category", f"{declared.category!r} is not known; use one of {', '.join(get_args(Category))}"))
+    if declared.idempotent is not UNSET and not isinstance(declared.idempotent, bool):
+        problems.append(("idempotent", f"{declared.idempotent!r} is not True or False"))
+    if spec.category == "query" and declared.idempotent is False:
         problems.append(("idempotent", "is False, but a query has no side effects; set it to True"))
-    if spec.category == "query" and spec.destructive:
-        problems.append(("category", "is query, but the tool is destructive; make it a mutation"))
-    return problems
+    return problems if "category" in dict(problems) else problems + _effects(spec)
+
+
+def _effects(spec: ToolSpec) -> Problems:
+    """Declarations of what a tool changes that contradict each other."""
+    declared, category = spec.declaration, spec.category
+    # A generation may change something, or not, such as a roll of dice.
+    changes = {"query": False, "analysis": False, "mutation": True}.get(category)
+    if declared.read_only is not None and declared.read_only == changes:
+        words = "something" if changes else "nothing"
+        return [("read_only", f"is {declared.read_only}, but a {category} changes {words}; remove one of them")]
+    if spec.reads_only and spec.destructive:
+        field = "category" if declared.category is not UNSET else "read_only" if declared.read_only else "cache_ttl"
+        value = {"category": category, "read_only": True, "cache_ttl": declared.cache_ttl}[field]
+        if declared.destructive:
+            return [(field, f"is {value}, but the tool is destructive; make it a mutation")]
+        return [(field, f"is {value}, but confirm makes the tool destructive; make it a mutation, or not destructive")]
+    return []
+
+
+def _response_time(spec: ToolSpec) -> Problems:
+    declared, names = spec.declaration.response_time, ", ".join(get_args(ResponseTime))
+    if declared is UNSET or declared in get_args(ResponseTime):
+        return []
+    if not _is_number(declared):
+        return [("response_time", f"{declared!r} is not known; use one of {names}, or a number of seconds")]
+    return [] if cast(float, declared) > 0 else [("response_time", f"is {declared}; give seconds above 0")]
 
 
 def _caching(spec: ToolSpec) -> Problems:
     declared = spec.declaration
-    if declared.cacheable is True and declared.category in ("mutation", "generation"):
-        return [("cacheable", f"is True, but a {declared.category} is never cached; set it to False")]
-    if declared.cacheable is True and not (declared.cache_ttl and declared.cache_ttl > 0):
-        return [("cache_ttl", f"is {declared.cache_ttl}; a cacheable tool needs a number of seconds above 0")]
-    if declared.cacheable is False and declared.cache_ttl is not None:
-        return [("cache_ttl", "is set, but cacheable is False; remove it, or set cacheable=True")]
+    if declared.cache_ttl is None:
+        return []
+    if declared.cache_ttl <= 0:
+        return [("cache_ttl", f"is {declared.cache_ttl}; give a number of seconds above 0")]
+    if spec.category in ("mutation", "generation"):
+        return [("cache_ttl", f"is {declared.cache_ttl}, but a {spec.category} is never cached; remove it")]
     return []
 
 
@@ -219,13 +239,10 @@ def _documentation(spec: ToolSpec) -> Problems:
 
 
 def _limits(spec: ToolSpec) -> Problems:
-    limit, deadline = spec.declaration.rate_limit, spec.declaration.deadline
-    problems: Problems = []
+    limit = spec.declaration.rate_limit
     if limit and (limit.max_calls < 1 or limit.window_ms < 1):
-        problems.append(("rate_limit", "max_calls and window_ms must be above 0"))
-    if deadline is not None and deadline <= 0:
-        problems.append(("deadline", f"is {deadline}; give seconds above 0"))
-    return problems
+        return [("rate_limit", "max_calls and window_ms must be above 0")]
+    return []
 
 
 def _deprecation(spec: ToolSpec) -> Problems:
@@ -282,11 +299,21 @@ def _returned(spec: ToolSpec) -> Problems:
     return [("return type", f"{name} has no JSON form; {fix}") for name in names]
 
 
-_OF_VALUES: Sequence[Check] = (_identity, _behaviour, _limits, _deprecation, _arguments, _returned)
+_OF_VALUES: Sequence[Check] = (
+    _identity,
+    _behaviour,
+    _response_time,
+    _caching,
+    _limits,
+    _deprecation,
+    _arguments,
+    _returned,
+)
 _ALL: Sequence[Check] = (
     _description,
     _identity,
     _behaviour,
+    _response_time,
     _caching,
     _documentation,
     _limits,

@@ -18,8 +18,8 @@ def declared_meta(spec: ToolSpec) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "version": declared.version,
         "category": spec.category,
-        "responseTime": declared.response_time,
-        "cacheable": declared.cacheable,
+        "responseTime": None if declared.response_time is UNSET else spec.response_time,
+        "cacheable": spec.cache_ttl is not None if spec.has_known_effect else None,
         "cacheTTL": spec.cache_ttl,
         "idempotent": declared.idempotent,
         "permissions": _list(declared.permissions),

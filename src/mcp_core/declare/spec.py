@@ -16,6 +16,9 @@ from mcp_core.hints import AgentHints
 Category = Literal["query", "mutation", "analysis", "generation"]
 ResponseTime = Literal["fast", "medium", "slow"]
 
+DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
+"""In seconds. They are generous: a deadline ends calls that hang, not calls that are a little late."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -92,11 +95,11 @@ class ToolOptions(TypedDict, total=False):
 
     permissions: Sequence[str]
     category: Category
-    response_time: ResponseTime
-    cacheable: bool
+    response_time: ResponseTime | float
     idempotent: bool
     examples: Sequence[Example]
     tags: Sequence[str]
+    read_only: bool | None
     cache_ttl: float | None
     rate_limit: RateLimit | None
     deprecated: Deprecation | None
@@ -109,7 +112,6 @@ class ToolOptions(TypedDict, total=False):
     open_world: bool
     confirm: Confirm | None
     asks: bool
-    deadline: float | None
     hints: MakeHints | None
     error_messages: Mapping[str, str] | None
 
@@ -120,12 +122,15 @@ class Declaration:
 
     permissions: Sequence[str] = UNSET
     category: Category = UNSET
-    response_time: ResponseTime = UNSET
-    cacheable: bool = UNSET
+    response_time: ResponseTime | float = UNSET
+    """How long a call may take: by name, with the deadline that the server has for it, or in seconds."""
     idempotent: bool = UNSET
     examples: Sequence[Example] = UNSET
     tags: Sequence[str] = UNSET
+    read_only: bool | None = None
+    """Whether it changes nothing. Queries and analyses do not, and neither does a tool with `cache_ttl`."""
     cache_ttl: float | None = None
+    """How many seconds an answer may be reused. A mutation or generation is never cached."""
     rate_limit: RateLimit | None = None
     deprecated: Deprecation | None = None
     version: str = "1.0.0"
@@ -139,7 +144,6 @@ class Declaration:
     confirm: Confirm | None = None
     asks: bool = False
     """Whether the handler asks the person while it runs, with `context.ask_user`."""
-    deadline: float | None = None
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
@@ -200,13 +204,22 @@ class ToolSpec:
 
     @property
     def category(self) -> Category:
-        """The kind of work it does; a tool that does not say is treated as one that changes things."""
-        return "mutation" if self.declaration.category is UNSET else self.declaration.category
+        """The kind of work it does; without a declaration, the tool is treated as one that changes things."""
+        if self.declaration.category is not UNSET:
+            return self.declaration.category
+        return "query" if self.declaration.read_only or self.cache_ttl is not None else "mutation"
+
+    @property
+    def has_known_effect(self) -> bool:
+        """Whether the declaration has the category, or something that it follows from."""
+        declared = self.declaration
+        return declared.category is not UNSET or declared.read_only is not None or declared.cache_ttl is not None
 
     @property
     def reads_only(self) -> bool:
         """Whether it changes nothing."""
-        return self.category in ("query", "analysis")
+        read_only = self.declaration.read_only
+        return self.category in ("query", "analysis") if read_only is None else read_only
 
     @property
     def permissions(self) -> tuple[str, ...]:
@@ -225,18 +238,29 @@ class ToolSpec:
 
     @property
     def response_time(self) -> ResponseTime:
-        """How long it may take."""
-        return "slow" if self.declaration.response_time is UNSET else self.declaration.response_time
+        """How long it may take, by name: for seconds, the first name whose usual deadline is not shorter."""
+        declared = self.declaration.response_time
+        if declared is UNSET:
+            return "slow"
+        if isinstance(declared, str):
+            return declared
+        return next((name for name, seconds in DEADLINES.items() if declared <= seconds), "slow")
+
+    @property
+    def deadline(self) -> float | None:
+        """The deadline in seconds, where the declaration has one of its own."""
+        declared = self.declaration.response_time
+        return None if declared is UNSET or isinstance(declared, str) else declared
 
     @property
     def idempotent(self) -> bool:
         """Whether calling it twice is the same as calling it once."""
-        return False if self.declaration.idempotent is UNSET else self.declaration.idempotent
+        return self.category == "query" if self.declaration.idempotent is UNSET else self.declaration.idempotent
 
     @property
     def cache_ttl(self) -> float | None:
         """How many seconds an answer may be reused; None for tools that are never cached."""
-        return self.declaration.cache_ttl if self.declaration.cacheable is True else None
+        return self.declaration.cache_ttl
 
     @property
     def asks_person(self) -> bool:
@@ -245,10 +269,12 @@ class ToolSpec:
 
     @property
     def destructive(self) -> bool:
-        """Whether it may destroy something: as declared, or if it must be confirmed, or has no category."""
+        """Whether it may destroy something: as declared, or if it must be confirmed, or if its effect is unknown."""
         if self.declaration.destructive is not None:
             return self.declaration.destructive
-        return self.consent is not None or self.declaration.confirm is not None or self.declaration.category is UNSET
+        if self.consent is not None or self.declaration.confirm is not None:
+            return True
+        return self.declaration.category is UNSET and not self.reads_only
 
 
 DECLARED = "__toolcharter__"

@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class ToolDecorator:
     """Declares tools: as `@tool(...)`, as one of the four kinds, or as a preset that a server has made.
 
-        @tool(category="query", response_time="fast", cacheable=False, idempotent=True, permissions=[...], ...)
+        @tool(category="query", response_time="fast", idempotent=True, permissions=[...], ...)
         @tool.query(permissions=["notes:read"], tags=["notes"], examples=[...])
 
         reads = tool.query.preset(permissions=["notes:read"], tags=["notes"])
@@ -44,7 +44,7 @@ class ToolDecorator:
     def __call__(self, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
     def __call__(self, function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Declare a tool. `@tool` alone serves the function, but does not vouch for it."""
-        chosen = _combine(self._options, options)
+        chosen = self._options | options
 
         def declare(target: F) -> F:
             return _declare(target, chosen)
@@ -56,40 +56,30 @@ class ToolDecorator:
 
     def preset(self, **options: Unpack[ToolOptions]) -> "ToolDecorator":
         """A decorator that has these values, and those of this one, for every tool that it declares."""
-        return ToolDecorator(_combine(self._options, options))
+        return ToolDecorator(self._options | options)
 
     @property
     def query(self) -> "ToolDecorator":
         """Reads: idempotent, fast, and not cached unless `cache_ttl` is given."""
-        return self.preset(category="query", idempotent=True, response_time="fast", cacheable=False)
+        return self.preset(category="query", idempotent=True, response_time="fast")
 
     @property
     def mutation(self) -> "ToolDecorator":
         """Changes something: not idempotent, fast, never cached."""
-        return self.preset(category="mutation", idempotent=False, response_time="fast", cacheable=False)
+        return self.preset(category="mutation", idempotent=False, response_time="fast")
 
     @property
     def analysis(self) -> "ToolDecorator":
         """Works something out: idempotent, of medium speed, and not cached unless `cache_ttl` is given."""
-        return self.preset(category="analysis", idempotent=True, response_time="medium", cacheable=False)
+        return self.preset(category="analysis", idempotent=True, response_time="medium")
 
     @property
     def generation(self) -> "ToolDecorator":
         """Makes something new each time: not idempotent, slow, never cached."""
-        return self.preset(category="generation", idempotent=False, response_time="slow", cacheable=False)
+        return self.preset(category="generation", idempotent=False, response_time="slow")
 
 
 tool = ToolDecorator()
-
-
-def _combine(preset: ToolOptions, options: ToolOptions) -> ToolOptions:
-    """The options of a preset, overridden by those given. `cacheable` and `cache_ttl` are overridden together."""
-    chosen = preset | options
-    if "cache_ttl" in options:
-        chosen["cacheable"] = options.get("cacheable", options["cache_ttl"] is not None)
-    elif options.get("cacheable") is False:
-        chosen.pop("cache_ttl", None)
-    return chosen
 
 
 def _declare(function: F, options: ToolOptions) -> F:

@@ -26,7 +26,6 @@ class ExampleArgs(ToolArguments):
     # The kind of work. A mutation is never cached; a query is always idempotent.
     category="mutation",
     response_time="fast",
-    cacheable=False,
     idempotent=True,
     # Who may call it, and how often.
     permissions=["examples:run"],

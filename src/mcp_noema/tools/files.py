@@ -47,8 +47,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
 
 
 @sets(
-    response_time="slow",
-    deadline=LONG_DEADLINE_S,
+    response_time=LONG_DEADLINE_S,
     permissions=["files:read", "decks:write", "notes:write", "cards:write", "reviews:write"],
     tags=["decks", "notes", "cards", "reviews", "statistics", "files"],
     examples=[
@@ -155,8 +154,7 @@ class ExportAnki(Arguments):
 
 
 @writes(
-    response_time="slow",
-    deadline=LONG_DEADLINE_S,
+    response_time=LONG_DEADLINE_S,
     permissions=["files:write", "decks:read", "cards:read", "reviews:read"],
     tags=["files"],
     examples=[

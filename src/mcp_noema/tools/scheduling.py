@@ -382,8 +382,7 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
 
 
 @analyses(
-    response_time="slow",
-    deadline=LONG_DEADLINE_S,
+    response_time=LONG_DEADLINE_S,
     permissions=["cards:read", "reviews:read"],
     tags=["scheduling", "cards"],
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
@@ -403,8 +402,7 @@ async def preview_reschedule(
 
 
 @sets(
-    response_time="slow",
-    deadline=LONG_DEADLINE_S,
+    response_time=LONG_DEADLINE_S,
     permissions=["cards:write"],
     confirm=Confirm("RESCHEDULE_CARDS", ask="Recompute the due dates of all cards in {deckId}?"),
     tags=["scheduling", "cards", "decks", "reviews", "statistics"],

@@ -64,8 +64,6 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         declaration=Declaration(
             permissions=policy.permissions,
             category="query" if policy.read_only else "mutation",
-            response_time="slow",
-            cacheable=policy.cache is not None,
             cache_ttl=policy.cache,
             idempotent=tool.annotations.get("idempotentHint") is True,
             tags=policy.tags,
@@ -74,7 +72,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
             version=f"0.0.0+{digest(tool)[7:19]}",
             name=name,
             confirm=None if policy.consent == "never" else Confirm(ask=True, required=policy.consent == "required"),
-            deadline=policy.deadline,
+            response_time=policy.deadline or "slow",
             # Any server may ask the user something.
             asks=True,
         ),

@@ -15,7 +15,7 @@ BOB = Caller("user:bob", "bob", frozenset({"*"}))
 logger = get_logger(__name__)
 
 
-@query({"number": 2}, cacheable=True, cache_ttl=60)
+@query({"number": 2}, cache_ttl=60)
 async def double(number: Number) -> int:
     return number * 2
 

@@ -39,7 +39,7 @@ class Session:
 
 
 def app_with(table: Table, ending: Callable[[], Any], deadline: float = 60.0) -> App:
-    @mutation({"row": "x"}, deadline=deadline)
+    @mutation({"row": "x"}, response_time=deadline)
     async def write(row: Text, session: Need[Session], context: ToolContext) -> Any:
         session.rows.append(row)
         made = ending()

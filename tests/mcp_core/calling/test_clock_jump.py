@@ -33,7 +33,7 @@ class Done(list[int]):
 
 
 def build(done: Done, settings: Settings) -> App:
-    @query({"n": 1}, cacheable=True, cache_ttl=60)
+    @query({"n": 1}, cache_ttl=60)
     async def read(n: Number) -> int:
         done.append(n)
         return len(done)

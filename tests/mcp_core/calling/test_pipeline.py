@@ -83,7 +83,7 @@ def gated(state: Watched) -> App:
         state.done.append("run")
         return "deleted"
 
-    @query(permissions=["notes:read"], rate_limit=RateLimit(2, 3_600_000), cacheable=True, cache_ttl=60)
+    @query(permissions=["notes:read"], rate_limit=RateLimit(2, 3_600_000), cache_ttl=60)
     async def read() -> str:
         state.done.append("run")
         return "read"
@@ -237,7 +237,7 @@ def ending_app(ending: Any) -> App:
     async def limited(n: Number) -> int:
         return n
 
-    @query({"n": 1}, deadline=0.01)
+    @query({"n": 1}, response_time=0.01)
     async def hang(n: Number) -> int:
         await asyncio.sleep(600)
         return n
@@ -466,7 +466,7 @@ async def test_the_arguments_are_handed_back_for_a_second_try_unless_they_are_se
 async def test_a_redis_that_hangs_holds_no_call_up_for_long(new_redis):
     server, ran = new_redis(), []
 
-    @query(cacheable=True, cache_ttl=60, rate_limit=RateLimit(100, 60_000))
+    @query(cache_ttl=60, rate_limit=RateLimit(100, 60_000))
     async def one() -> int:
         ran.append(1)
         return len(ran)

@@ -30,14 +30,14 @@ def threads_in(state: str, app: App) -> int:
 async def test_a_burst_of_hung_calls_is_answered_with_what_is_known_and_leaves_the_other_tools_alone():
     go_on, begun, returned = threading.Event(), Counter[str](), threading.Semaphore(0)
 
-    @mutation(deadline=0.5)
+    @mutation(response_time=0.5)
     def hang() -> int:
         begun["hang"] += 1
         go_on.wait(60)
         returned.release()
         return 1
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     def quick() -> int:
         return 2
 
@@ -81,19 +81,19 @@ async def test_a_burst_of_hung_calls_is_answered_with_what_is_known_and_leaves_t
 async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_queue_refuses_at_once():
     go_on, begun = threading.Event(), threading.Semaphore(0)
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     def occupy() -> int:
         begun.release()
         return int(go_on.wait(60))
 
     ran: list[int] = []
 
-    @mutation(deadline=0.05)
+    @mutation(response_time=0.05)
     def late() -> int:
         ran.append(1)
         return 1
 
-    @mutation(deadline=60.0)
+    @mutation(response_time=60.0)
     def patient() -> int:
         return 7
 
@@ -119,7 +119,7 @@ async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_qu
 async def test_a_read_that_runs_on_says_so_without_an_unknown_outcome():
     go_on = threading.Event()
 
-    @query(deadline=0.5)
+    @query(response_time=0.5)
     def look() -> bool:
         return go_on.wait(60)
 
@@ -134,7 +134,7 @@ async def test_a_read_that_runs_on_says_so_without_an_unknown_outcome():
 async def test_a_busy_server_is_one_warning_a_call_without_a_stack(log):
     go_on = threading.Event()
 
-    @query(deadline=0.5)
+    @query(response_time=0.5)
     def hang() -> bool:
         return go_on.wait(60)
 
@@ -149,7 +149,7 @@ async def test_a_busy_server_is_one_warning_a_call_without_a_stack(log):
 async def test_many_quick_calls_share_a_few_threads():
     seen: set[str] = set()
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     def name() -> int:
         seen.add(threading.current_thread().name)
         return 1
@@ -165,7 +165,7 @@ async def test_a_system_without_threads_left_refuses_the_call_and_goes_on_later(
     def refuse(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     def one() -> int:
         return 1
 

@@ -264,7 +264,7 @@ async def test_a_call_past_its_deadline_leaves_nothing_behind(db_url):
             return why
 
         app = App("slow", version="1.0.0", settings=Settings())
-        app.tool(deadline=0.2)(write_slowly)
+        app.tool(response_time=0.2)(write_slowly)
         async with app:
             answer = await app.call("write_slowly", {"why": "to see"})
             go_on.set()

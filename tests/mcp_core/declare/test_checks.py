@@ -28,8 +28,7 @@ def test_a_full_declaration_has_no_problems():
 @pytest.mark.requirement("DEF-1", "DEF-2")
 @pytest.mark.parametrize("field", REQUIRED)
 def test_a_required_field_that_is_missing_is_named_with_its_fix(field: str):
-    changes = {field: UNSET} | ({"cache_ttl": UNSET} if field == "cacheable" else {})
-    assert problems_of(**changes) == (f"get_number: {field}: is missing; give {REQUIRED[field]}",)
+    assert problems_of(**{field: UNSET}) == (f"get_number: {field}: is missing; give {REQUIRED[field]}",)
 
 
 @pytest.mark.requirement("RES-4")
@@ -59,17 +58,23 @@ NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date=
         ({"category": "read"}, "category: 'read' is not known; use one of query, mutation, analysis, generation"),
         ({"category": ["query"]}, "category: ['query'] is not known; use one of query, mutation, analysis"),
         ({"response_time": "slowly"}, "response_time: 'slowly' is not known; use one of fast, medium, slow"),
-        ({"cacheable": "yes"}, "cacheable: 'yes' is not True or False"),
-        ({"cacheable": 1}, "cacheable: 1 is not True or False"),
-        ({"cache_ttl": None}, "cache_ttl: is None; a cacheable tool needs a number of seconds above 0"),
-        ({"cache_ttl": 0}, "cache_ttl: is 0; a cacheable tool needs a number of seconds above 0"),
-        ({"cache_ttl": -1}, "cache_ttl: is -1; a cacheable tool needs a number of seconds above 0"),
+        ({"cache_ttl": 0}, "cache_ttl: is 0; give a number of seconds above 0"),
+        ({"cache_ttl": -1}, "cache_ttl: is -1; give a number of seconds above 0"),
         ({"cache_ttl": "60"}, "cache_ttl: '60' is not valid; give a number of seconds above 0"),
         ({"cache_ttl": math.nan}, "cache_ttl: nan is not valid; give a number of seconds above 0"),
         ({"cache_ttl": True}, "cache_ttl: True is not valid; give a number of seconds above 0"),
-        ({"cacheable": False}, "cache_ttl: is set, but cacheable is False; remove it, or set cacheable=True"),
-        ({"category": "mutation"}, "cacheable: is True, but a mutation is never cached; set it to False"),
-        ({"category": "generation"}, "cacheable: is True, but a generation is never cached; set it to False"),
+        ({"category": "mutation"}, "cache_ttl: is 60, but a mutation is never cached; remove it"),
+        ({"category": "generation"}, "cache_ttl: is 60, but a generation is never cached; remove it"),
+        ({"read_only": "yes"}, "read_only: 'yes' is not valid; give True or False"),
+        ({"read_only": False}, "read_only: is False, but a query changes nothing; remove one of them"),
+        (
+            {"category": "mutation", "cache_ttl": None, "read_only": True},
+            "read_only: is True, but a mutation changes something; remove one of them",
+        ),
+        (
+            {"confirm": Confirm(ask=True)},
+            "category: is query, but confirm makes the tool destructive; make it a mutation, or not destructive",
+        ),
         ({"idempotent": "no"}, "idempotent: 'no' is not True or False"),
         ({"destructive": "no"}, "destructive: 'no' is not valid; give True or False"),
         ({"open_world": None}, "open_world: None is not valid; give True or False"),
@@ -110,9 +115,9 @@ NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date=
         ({"rate_limit": RateLimit(10, 0)}, "rate_limit: max_calls and window_ms must be above 0"),
         ({"rate_limit": (10, 1000)}, "rate_limit: (10, 1000) is not valid; give a RateLimit(max_calls, window_ms)"),
         ({"rate_limit": RateLimit("10", 1000)}, "rate_limit: RateLimit(max_calls='10', window_ms=1000) is not valid"),
-        ({"deadline": 0}, "deadline: is 0; give seconds above 0"),
-        ({"deadline": math.nan}, "deadline: nan is not valid; give a number of seconds above 0"),
-        ({"deadline": "5"}, "deadline: '5' is not valid; give a number of seconds above 0"),
+        ({"response_time": 0}, "response_time: is 0; give seconds above 0"),
+        ({"response_time": math.nan}, "response_time: nan is not known; use one of fast, medium, slow, or a number of"),
+        ({"response_time": "5"}, "response_time: '5' is not known; use one of fast, medium, slow, or a number of"),
         ({"deprecated": NOT_90_DAYS}, "deprecated: is removed 89 days after since; not before 2026-04-01"),
         ({"deprecated": "soon"}, "deprecated: 'soon' is not valid; give a Deprecation(since, replacement,"),
         ({"version": "1.2"}, "version: '1.2' is not a semantic version; write for example '1.2.3'"),
@@ -181,7 +186,7 @@ def test_an_argument_without_a_description_is_refused_at_any_depth():
 # --- consent ---------------------------------------------------------------------------------------
 
 
-CONSENT = FULL | {"category": "mutation", "cacheable": False, "cache_ttl": None}
+CONSENT = FULL | {"category": "mutation", "cache_ttl": None}
 
 
 @pytest.mark.requirement("CON-1")
@@ -252,7 +257,7 @@ def test_a_removal_too_soon_or_without_a_date_is_refused(since: str, removal: st
     ("declared", "problems"),
     [
         ({}, []),
-        ({"deadline": 0.2}, []),
+        ({"response_time": 0.2}, []),
         ({"permissions": "cards:read"}, ["permissions: 'cards:read' is not valid; give a list of 'resource:action', "]),
         ({"permissions": ["cards"]}, ["permissions: 'cards' is not 'resource:action'; write for example 'cards:read'"]),
         ({"response_time": "slowly"}, ["response_time: 'slowly' is not known; use one of fast, medium, slow"]),

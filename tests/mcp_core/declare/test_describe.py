@@ -157,7 +157,6 @@ def test_a_description_beside_the_function_replaces_the_docstring():
         category="query",
         response_time="fast",
         permissions=[],
-        cacheable=False,
         idempotent=True,
         tags=["math"],
         description=text,

@@ -30,7 +30,7 @@ def test_the_whole_declaration_is_in_the_metadata_by_the_names_of_the_charter():
 
 
 def test_what_a_full_declaration_leaves_empty_is_stated_all_the_same():
-    declared = FULL | {"permissions": [], "cacheable": False, "cache_ttl": None}
+    declared = FULL | {"permissions": [], "cache_ttl": None}
     meta = declared_meta(spec_of(tool(**declared)(function())))
     assert (meta["dev.toolcharter/permissions"], meta["dev.toolcharter/cacheable"]) == ([], False)
     assert not {"dev.toolcharter/cacheTTL", "dev.toolcharter/rateLimit", "dev.toolcharter/deprecated"} & meta.keys()

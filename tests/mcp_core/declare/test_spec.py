@@ -1,11 +1,12 @@
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
 from examples.demo import TOOLS
-from mcp_core import DeclarationError, Deprecation, Example, RateLimit, tool
+from mcp_core import Confirm, DeclarationError, Deprecation, Example, RateLimit, tool
 from mcp_core.declare.checks import spec_problems
+from mcp_core.declare.meta import META, declared_meta
 from mcp_core.declare.spec import UNSET, Declaration, ToolOptions, declaration_of, spec_of
 from tests.mcp_core import declared as declared_tools
 from tests.mcp_core.declared import FULL, WORDS, function
@@ -44,8 +45,40 @@ def test_a_full_declaration_becomes_a_complete_tool():
 @pytest.mark.parametrize("category", ["query", "mutation", "analysis", "generation"])
 @pytest.mark.parametrize("response_time", ["fast", "medium", "slow"])
 def test_each_category_and_response_time_may_be_declared(category: str, response_time: str):
-    changes = {"category": category, "response_time": response_time, "cacheable": False, "cache_ttl": None}
+    changes = {"category": category, "response_time": response_time, "cache_ttl": None}
     assert spec_of(tool(**FULL | changes)(function())).category == category
+
+
+@pytest.mark.parametrize(
+    ("seconds", "name"), [(0.2, "fast"), (1, "fast"), (1.5, "medium"), (10, "medium"), (60, "slow"), (600.0, "slow")]
+)
+def test_seconds_are_the_deadline_and_have_the_first_name_with_a_deadline_that_is_not_shorter(seconds, name: str):
+    spec = spec_of(tool(**FULL | {"response_time": seconds})(function()))
+    assert (spec.deadline, spec.response_time, declared_meta(spec)[META + "responseTime"]) == (seconds, name, name)
+    named = spec_of(tool(**FULL | {"response_time": name})(function()))
+    assert (named.deadline, named.response_time) == (None, name)
+
+
+@pytest.mark.requirement("AUT-2")
+@pytest.mark.parametrize(
+    ("declared", "shown"),
+    [
+        ({}, ("mutation", False, True, False)),
+        ({"read_only": True}, ("query", True, False, True)),
+        ({"read_only": False}, ("mutation", False, True, False)),
+        ({"cache_ttl": 60}, ("query", True, False, True)),
+        ({"tags": ["cards"]}, ("mutation", False, True, False)),
+        ({"category": "query"}, ("query", True, False, True)),
+        ({"category": "analysis"}, ("analysis", True, False, False)),
+        ({"category": "mutation"}, ("mutation", False, False, False)),
+        ({"category": "generation", "read_only": True}, ("generation", True, False, False)),
+        ({"confirm": Confirm("DROP")}, ("mutation", False, True, False)),
+    ],
+    ids=str,
+)
+def test_what_a_tool_does_follows_from_what_is_declared(declared: dict[str, Any], shown: tuple[Any, ...]):
+    spec = spec_of(function(), Declaration(**declared))
+    assert (spec.category, spec.reads_only, spec.destructive, spec.idempotent) == shown
 
 
 @pytest.mark.requirement("DEF-1")

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from mcp_core import DeclarationError, Example, tool
+from mcp_core.declare.meta import META, declared_meta
 from mcp_core.declare.spec import Declaration, declaration_of, spec_of
 from tests.mcp_core.declared import FULL, function
 from tests.mcp_core.type_checker import type_errors
@@ -33,7 +34,7 @@ def declared(decorate: Any) -> Declaration:
     ids=["query", "mutation", "analysis", "generation"],
 )
 def test_a_kind_of_tool_brings_the_usual_values(kind: Any, values: dict[str, Any]):
-    assert declared(kind(**ASKED)) == Declaration(**values, cacheable=False, **ASKED)
+    assert declared(kind(**ASKED)) == Declaration(**values, **ASKED)
 
 
 @pytest.mark.requirement("DEF-1", "DEF-2")
@@ -79,27 +80,27 @@ def test_a_typo_in_a_preset_is_found_where_it_is_used():
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "cacheable", "ttl"),
+    ("kind", "options", "ttl"),
     [
-        (tool.query, {}, False, None),
-        (tool.query, {"cache_ttl": 60}, True, 60),
-        (tool.query, {"cache_ttl": None}, False, None),
-        (tool.query.preset(cache_ttl=60), {}, True, 60),
-        (tool.query.preset(cache_ttl=60), {"cache_ttl": 5}, True, 5),
-        (tool.query.preset(cache_ttl=60), {"cache_ttl": None}, False, None),
-        (tool.query.preset(cache_ttl=60), {"cacheable": False}, False, None),
-        (tool.query.preset(cache_ttl=60), {"cacheable": True}, True, 60),
-        (tool.analysis, {"cache_ttl": 60}, True, 60),
+        (tool.query, {}, None),
+        (tool.query, {"cache_ttl": 60}, 60),
+        (tool.query, {"cache_ttl": None}, None),
+        (tool.query.preset(cache_ttl=60), {}, 60),
+        (tool.query.preset(cache_ttl=60), {"cache_ttl": 5}, 5),
+        (tool.query.preset(cache_ttl=60), {"cache_ttl": None}, None),
+        (tool.analysis, {"cache_ttl": 60}, 60),
     ],
 )
-def test_a_cache_ttl_alone_says_that_the_tool_is_cacheable(kind: Any, options: dict[str, Any], cacheable: bool, ttl):
-    made = declared(kind(**ASKED, **options))
-    assert (made.cacheable, made.cache_ttl) == (cacheable, ttl)
+def test_a_cache_ttl_alone_says_that_the_tool_is_cacheable(kind: Any, options: dict[str, Any], ttl: float | None):
+    spec = spec_of(kind(**ASKED, **options)(function()))
+    published = {key: value for key, value in declared_meta(spec).items() if "cache" in key}
+    assert spec.cache_ttl == ttl
+    assert published == {META + "cacheable": ttl is not None} | ({META + "cacheTTL": ttl} if ttl else {})
 
 
 @pytest.mark.requirement("DEF-2")
 def test_a_mutation_is_not_cached_by_giving_it_a_ttl():
-    with pytest.raises(DeclarationError, match="cacheable: is True, but a mutation is never cached"):
+    with pytest.raises(DeclarationError, match="cache_ttl: is 60, but a mutation is never cached"):
         tool.mutation(**ASKED, cache_ttl=60)(function())
 
 
@@ -133,13 +134,13 @@ def test_a_name_by_position_is_refused():
 def test_a_second_declaration_may_add_to_the_first_but_not_contradict_it():
     target = tool(**FULL)(function())
     with pytest.raises(DeclarationError) as refused:
-        tool(permissions=["cards:write"], deadline=5)(target)
+        tool(permissions=["cards:write"], version="2.0.0")(target)
     (problem,) = refused.value.problems
     assert problem == (
         "get_number: permissions: is ['cards:write'] here, but the function declares ['cards:read']; remove one of them"
     )
     assert declaration_of(target) == Declaration(**FULL)
-    assert spec_of(tool(deadline=5)(target)).declaration == Declaration(**FULL, deadline=5)
+    assert spec_of(tool(version="2.0.0")(target)).declaration == Declaration(**FULL, version="2.0.0")
 
 
 # --- for editors and type checkers ---------------------------------------------------------------------

@@ -101,7 +101,7 @@ async def test_credentials_in_headers_are_in_no_log_audit_or_error(tmp_path: Pat
 async def test_an_answer_to_a_call_with_headers_is_not_cached():
     calls: list[str] = []
 
-    @query(cacheable=True, cache_ttl=60)
+    @query(cache_ttl=60)
     async def who(context: ToolContext) -> str:
         calls.append(context.headers.get("x-acme-authorization", "nobody"))
         return calls[-1]

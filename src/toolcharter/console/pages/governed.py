@@ -151,7 +151,7 @@ def _policy(entry: Entry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
         _confirmation(spec),
         f"needs {', '.join(spec.permissions)}" if spec.permissions else None,
         f"{count(limit.max_calls, 'call')} in {limit.window_ms / 1000:g} s" if limit else None,
-        f"at most {declared.deadline:g} s" if declared.deadline else None,
+        f"at most {spec.deadline:g} s" if spec.deadline else None,
         f"cached for {spec.cache_ttl:g} s" if spec.cache_ttl else None,
         f"narrowed: {', '.join(narrowed)}" if narrowed else None,
     ]

@@ -93,7 +93,7 @@ def _facts(tool: ListedTool, spec: ToolSpec) -> Html:
         ("Cost", f"about {count(Tool(tool).tokens, 'token')} in every request of an agent"),
         ("Version", declared.version if spec.governed else None),
         ("Permissions", ", ".join(spec.permissions) or "none needed"),
-        ("Response time", f"{spec.response_time}{f', at most {declared.deadline:g} s' if declared.deadline else ''}"),
+        ("Response time", f"{spec.response_time}{f', at most {spec.deadline:g} s' if spec.deadline else ''}"),
         ("Cached", f"for {spec.cache_ttl:g} s" if spec.cache_ttl else None),
         ("Rate limit", _limit(spec)),
         ("Consent", f"explicit_action must be {spec.consent!r}" if spec.consent else None),

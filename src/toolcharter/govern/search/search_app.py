@@ -133,7 +133,6 @@ class SearchApp(App):
             permissions=(),
             category="query",
             response_time="medium",
-            cacheable=False,
             idempotent=True,
             examples=(Example("Find a way to read a file", {"query": "read a file"}, []),),
             tags=("tools",),

@@ -18,7 +18,7 @@ GRANTS = {
 }
 
 
-@query({"name": "x"}, permissions=["notes:read", "tags:read"], cacheable=True, cache_ttl=60)
+@query({"name": "x"}, permissions=["notes:read", "tags:read"], cache_ttl=60)
 async def read(name: Text) -> str:
     return f"the secret of {name}"
 

@@ -1,10 +1,13 @@
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from mcp_core import App, Caller, NotFound, Request, Result, Settings
+from mcp_core import App, Caller, DeclarationError, NotFound, Request, Result, Settings
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
 from tests.mcp_core.declared import Number, mutation, query
@@ -19,7 +22,7 @@ class Shelf:
         self.books, self.reads = 0, 0
 
     def app(self, version: str = "1.0.0", **options: Any) -> App:
-        cached: dict[str, Any] = {"cacheable": True, "cache_ttl": 60, "tags": ["books", "shelf"], "version": version}
+        cached: dict[str, Any] = {"cache_ttl": 60, "tags": ["books", "shelf"], "version": version}
 
         @query({"n": 1}, **cached)
         async def count(n: Number) -> int:
@@ -31,7 +34,7 @@ class Shelf:
             self.reads += 1
             return self.books
 
-        @query(cacheable=True, cache_ttl=60, tags=["films"])
+        @query(cache_ttl=60, tags=["films"])
         async def films() -> int:
             self.reads += 1
             return 0
@@ -75,7 +78,7 @@ async def test_the_same_question_is_answered_from_the_cache(settings: Settings):
 async def test_arguments_in_another_order_hit_the_cache(settings: Settings):
     ran = []
 
-    @query({"a": 1, "b": 2}, cacheable=True, cache_ttl=60)
+    @query({"a": 1, "b": 2}, cache_ttl=60)
     async def pair(a: Number, b: Number) -> int:
         ran.append((a, b))
         return len(ran)
@@ -127,11 +130,11 @@ async def test_a_mutation_forgets_what_shares_a_tag_with_it_also_when_it_fails(s
 async def test_a_mutation_that_is_stopped_half_way_forgets_too(settings: Settings, ending: str):
     books, begun = [], asyncio.Event()
 
-    @query(cacheable=True, cache_ttl=60)
+    @query(cache_ttl=60)
     async def count() -> int:
         return len(books)
 
-    @mutation(deadline=0.05 if ending == "past its deadline" else 60.0)
+    @mutation(response_time=0.05 if ending == "past its deadline" else 60.0)
     async def put() -> int:
         books.append("one")
         begun.set()
@@ -154,7 +157,7 @@ async def test_a_mutation_that_is_stopped_half_way_forgets_too(settings: Setting
 async def test_a_query_under_way_during_a_mutation_does_not_poison_the_cache(settings: Settings):
     books, reading, go_on = [], asyncio.Event(), asyncio.Event()
 
-    @query(cacheable=True, cache_ttl=60)
+    @query(cache_ttl=60)
     async def count() -> int:
         seen = len(books)
         reading.set()
@@ -176,25 +179,45 @@ async def test_a_query_under_way_during_a_mutation_does_not_poison_the_cache(set
 
 
 @pytest.mark.requirement("DEF-4")
-async def test_a_mutation_is_never_cached():
+@pytest.mark.parametrize("changes", [{"category": "mutation"}, {"category": "generation"}, {"read_only": False}])
+async def test_a_mutation_is_never_cached(changes: dict[str, Any]):
     app = App("test", version="1.0.0")
     ran = []
 
-    # Not declared in full, so that no check of the declaration stops it.
-    @app.tool(cacheable=True, cache_ttl=60)
     async def put() -> int:
         ran.append(1)
         return len(ran)
 
+    with pytest.raises(DeclarationError, match=r"put: (cache_ttl: is 60, but a|read_only: is False, but a query)"):
+        app.tool(cache_ttl=60, **changes)(put)
+    # As another server lists it, so that no check of the declaration stops it.
+    spec = spec_of(put, Declaration(category="mutation", cache_ttl=60))
+    app.registry.register(replace(spec, listed=ListedTool("put", "", "", {})))
     async with app:
         assert [await value(app, "put") for _ in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.requirement("AUT-2")
+async def test_a_cache_ttl_by_itself_is_enough():
+    app = App("test", version="1.0.0")
+    ran = []
+
+    @app.tool(cache_ttl=60)
+    async def look() -> int:
+        ran.append(1)
+        return len(ran)
+
+    async with app:
+        assert [await value(app, "look") for _ in range(3)] == [1, 1, 1]
+        (listed,) = app.list_tools()
+    assert (listed.annotations["readOnlyHint"], listed.meta["dev.toolcharter/cacheTTL"]) == (True, 60)
 
 
 @pytest.mark.parametrize("way", ["raised", "returned"])
 async def test_a_failure_is_never_cached(settings: Settings, way: str):
     ran = []
 
-    @query(cacheable=True, cache_ttl=60)
+    @query(cache_ttl=60)
     async def flaky() -> Result[int]:
         ran.append(1)
         if len(ran) == 1 and way == "raised":
@@ -247,7 +270,7 @@ async def test_without_redis_reads_go_on_and_the_log_says_so(dead_url: str, log)
 async def test_a_redis_that_stops_during_a_call_affects_only_the_cache(new_redis):
     server = new_redis()
 
-    @query(cacheable=True, cache_ttl=60)
+    @query(cache_ttl=60)
     async def stop_redis() -> str:
         server.stop()
         return "still answered"
@@ -261,7 +284,7 @@ async def test_the_cache_keeps_callers_apart_whose_keys_look_alike():
     state: State = MemoryState()
     seen: list[str | None] = []
 
-    @query({"n": 1}, cacheable=True, cache_ttl=60)
+    @query({"n": 1}, cache_ttl=60)
     async def who(n: Number) -> int:
         seen.append(str(n))
         return len(seen)

@@ -14,7 +14,7 @@ from tests.mcp_core.declared import Number, query
 async def test_a_handler_past_its_deadline_is_cancelled_and_the_call_ends_with_a_system_error():
     ended = []
 
-    @query(deadline=0.05)
+    @query(response_time=0.05)
     async def hang() -> int:
         try:
             await asyncio.sleep(600)
@@ -49,7 +49,7 @@ async def test_the_response_time_sets_the_deadline_and_a_setting_overrides_it(de
     async def slow() -> int:
         return 1
 
-    @query(deadline=7.0)
+    @query(response_time=7.0)
     async def own() -> int:
         return 1
 
@@ -87,7 +87,7 @@ async def test_a_timeout_inside_a_handler_is_not_taken_for_the_deadline():
 async def test_a_handler_that_is_not_async_does_not_block_the_others():
     go_on, main = threading.Event(), threading.current_thread()
 
-    @query(deadline=60.0)
+    @query(response_time=60.0)
     def wait() -> bool:
         return go_on.wait(60) and threading.current_thread() is not main
 
@@ -108,7 +108,7 @@ async def test_a_handler_that_is_not_async_does_not_block_the_others():
 async def test_a_handler_that_is_not_async_has_a_deadline_too():
     go_on = threading.Event()
 
-    @query(deadline=0.5)  # it begins in that time, also on a busy machine
+    @query(response_time=0.5)  # it begins in that time, also on a busy machine
     def hang() -> bool:
         return go_on.wait(60)
 
@@ -196,7 +196,7 @@ async def test_a_cancelled_call_is_not_answered():
 
 
 async def test_a_handler_that_ignores_its_deadline_leaves_no_cancellation_behind():
-    @query(deadline=0.01)
+    @query(response_time=0.01)
     async def stubborn() -> int:
         try:
             await asyncio.Event().wait()
@@ -214,12 +214,12 @@ async def test_only_a_handler_that_waits_gets_a_timer_and_its_time_runs_from_the
     loop = asyncio.get_running_loop()
     clock, timers = [100.0], []
 
-    @query(deadline=30)
+    @query(response_time=30)
     async def busy() -> int:
         clock[0] += 20
         return 1
 
-    @query(deadline=30)
+    @query(response_time=30)
     async def busy_then_waits() -> int:
         clock[0] += 20
         await asyncio.sleep(0)
@@ -261,7 +261,7 @@ async def test_a_handler_waits_as_often_as_it_likes_and_deals_with_what_its_wait
 async def test_a_call_that_waits_leaves_no_garbage():
     """What refers to itself, such as a function to its own name, stays until garbage is collected."""
 
-    @query(deadline=60, asks=True)
+    @query(response_time=60, asks=True)
     async def wait_a_turn() -> int:
         await asyncio.sleep(0)
         return 1

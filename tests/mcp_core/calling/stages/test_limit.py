@@ -131,7 +131,7 @@ class Slow(MemoryState):
 async def test_a_gate_takes_no_longer_than_the_deadline():
     ran = []
 
-    @query(rate_limit=TWO_AN_HOUR, deadline=0.2)
+    @query(rate_limit=TWO_AN_HOUR, response_time=0.2)
     async def work() -> int:
         ran.append(1)
         return 1
@@ -149,7 +149,7 @@ async def test_the_handler_has_the_time_that_its_gates_left(monkeypatch: pytest.
         seen["timer"] = when
         return call_at(when, *given, **more)
 
-    @query(rate_limit=TWO_AN_HOUR, deadline=60)
+    @query(rate_limit=TWO_AN_HOUR, response_time=60)
     async def work() -> int:
         seen["began"] = loop.time()
         await asyncio.sleep(0)
@@ -166,7 +166,7 @@ async def test_the_handler_has_the_time_that_its_gates_left(monkeypatch: pytest.
 async def test_a_limit_counts_every_call_of_a_cached_tool_and_its_refusal_comes_first():
     ran = []
 
-    @query({"n": 1}, rate_limit=RateLimit(4, 3_600_000), cacheable=True, cache_ttl=60, permissions=["it:read"])
+    @query({"n": 1}, rate_limit=RateLimit(4, 3_600_000), cache_ttl=60, permissions=["it:read"])
     async def read(n: Number) -> int:
         ran.append(n)
         return n

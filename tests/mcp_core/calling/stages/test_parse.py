@@ -9,9 +9,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from mcp_core import App, Confirm, ToolArguments
 from mcp_core.calling.bound import bind
-from mcp_core.calling.pipeline import DEADLINES
 from mcp_core.calling.stages.parse import parse
-from mcp_core.declare.spec import spec_of
+from mcp_core.declare.spec import DEADLINES, spec_of
 from mcp_core.errors import DeclarationError, InvalidArguments
 from tests.mcp_core.declared import Number, Text, mutation, query
 

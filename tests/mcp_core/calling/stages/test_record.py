@@ -204,7 +204,7 @@ def test_stacks_that_differ_are_logged_each_and_again_after_a_minute():
 
 
 async def test_a_deadline_is_one_line_without_the_stack_of_the_cancellation(log):
-    @query(deadline=0.01)
+    @query(response_time=0.01)
     async def hang() -> int:
         await asyncio.sleep(600)
         return 1
@@ -333,7 +333,7 @@ async def test_no_secret_reaches_a_log_an_audit_entry_a_metric_or_an_error(tmp_p
 
 
 async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_read(tmp_path: Path):
-    @query({"n": 1}, cacheable=True, cache_ttl=60, version="1.2.0")
+    @query({"n": 1}, cache_ttl=60, version="1.2.0")
     async def find(n: Number) -> int:
         if n == 0:
             raise NotFound("There is no 0.")

@@ -38,7 +38,7 @@ class Gate:
 
 
 def make_app(gate: Gate | None = None, **settings: Any) -> App:
-    app = App("quick", version="1", settings=Settings(**settings))
+    app = App("quick", version="1", settings=Settings(**{"deadline": 60, **settings}))
 
     async def add(a: int, b: int) -> int:
         """Add."""
@@ -56,7 +56,7 @@ def make_app(gate: Gate | None = None, **settings: Any) -> App:
         return text * times
 
     for tool in (add, wait, repeat):
-        app.tool(response_time="fast", deadline=60)(tool)
+        app.tool(response_time="fast")(tool)
     app.tool(response_time="slow", name="slow_add")(add)
     app.tool(response_time="slow", name="slow_wait")(wait)
     return app

@@ -22,7 +22,7 @@ CLIENTS = 20
 
 
 def make_app(events: list[str], opened: asyncio.Event | None = None, **settings: Any) -> App:
-    app = App("quick", version="1", settings=Settings(**settings))
+    app = App("quick", version="1", settings=Settings(**{"deadline": 60, **settings}))
 
     @app.tool(response_time="fast")
     async def double(number: int) -> int:
@@ -30,7 +30,7 @@ def make_app(events: list[str], opened: asyncio.Event | None = None, **settings:
         events.append(f"call {number}")
         return 2 * number
 
-    @app.tool(response_time="fast", deadline=60)
+    @app.tool(response_time="fast")
     async def wait(number: int) -> int:
         """Wait until it is opened."""
         events.append(f"call {number}")

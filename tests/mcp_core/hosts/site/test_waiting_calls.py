@@ -207,9 +207,9 @@ async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, m
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_takes_too_long_is_answered(way: str):
-    app = App("late", version="1", settings=Settings(lane=way))
+    app = App("late", version="1", settings=Settings(lane=way, deadline=0.02))
 
-    @app.tool(response_time="slow", deadline=0.02)
+    @app.tool(response_time="slow")
     async def late() -> str:
         """Never answer."""
         await asyncio.Event().wait()
