@@ -135,8 +135,7 @@ def _cpu(served: Served, title: str, call: tuple[str, dict[str, Any]], rounds: i
 
 def _sample(served: Served, call: tuple[str, dict[str, Any]], calls: int) -> float:
     """Milliseconds of the server's processor time for each call."""
-    body = messages.request(messages.MODERN, 1, "tools/call", name=call[0], arguments=call[1])
-    request = messages.post(served.port, body, messages.MODERN)
+    request = messages.post_call(served.port, call[0], call[1])
     answers, figures = asyncio.run(load.drive(served.port, served.pid, [(1, request)] * calls, 1, load.GIVE_UP))
     for _, response in answers:
         if (result := load.body(response)["result"])["isError"]:

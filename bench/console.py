@@ -89,17 +89,12 @@ def _serve(setup: str, folder: Path) -> Iterator[tuple[int, int]]:
 async def _add_tasks(port: int) -> None:
     wire = await load.connect(port)
     for number in range(TASKS):
-        await wire.ask(_call(port, "add_task", user_id="ana", title=f"Task {number}"))
+        await wire.ask(*messages.post_call(port, "add_task", {"user_id": "ana", "title": f"Task {number}"}))
     wire.close()
 
 
-def _call(port: int, tool: str, **arguments: str) -> bytes:
-    body = messages.request(messages.MODERN, 1, "tools/call", name=tool, arguments=arguments)
-    return messages.post(port, body, messages.MODERN)
-
-
 async def _sample(pid: int, port: int, seconds: float, *, is_open: bool) -> Taken:
-    request, done = _call(port, "list_tasks", user_id="ana", status="all"), 0
+    request, done = messages.post_call(port, "list_tasks", {"user_id": "ana", "status": "all"}), 0
     wires = [await load.connect(port) for _ in range(CONNECTIONS)]
     page = Page(port)
     looking = asyncio.ensure_future(page.look()) if is_open else None
@@ -110,7 +105,7 @@ async def _sample(pid: int, port: int, seconds: float, *, is_open: bool) -> Take
         for number in range(first, int(seconds * RATE), CONNECTIONS):
             if (wait := started + number / RATE - time.perf_counter()) > 0:
                 await asyncio.sleep(wait)
-            answer = await wire.ask(request)
+            answer = await wire.ask(*request)
             if not answer.startswith(b"HTTP/1.1 200") or b'"isError":true' in answer:
                 raise ValueError(answer)
             done += 1

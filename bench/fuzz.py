@@ -96,7 +96,7 @@ def message(dice: random.Random, number: int, era: str) -> Any:
     method = dice.choice(METHODS)
     params: dict[str, Any] = {"name": dice.choice(TOOLS), "arguments": _arguments(dice)}
     if era == messages.MODERN:
-        params["_meta"] = dict(messages.META)
+        params["_meta"] = dict(messages.recorded(messages.SDK, messages.MODERN).metadata)
     elif dice.random() < 0.02:
         method, params = "initialize", dict(messages.INITIALIZE["params"])
     request: Any = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -147,12 +147,10 @@ def http_request(dice: random.Random, number: int, port: int, session: str) -> b
     """A whole HTTP request: its length is right, so that it ends; all else may be wrong."""
     era = dice.choice((messages.MODERN, messages.LEGACY))
     data = text(dice, number, era)
-    fields = {
-        "host": f"127.0.0.1:{port}",
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-        "mcp-protocol-version": era,
-    }
+    fields = {name.lower(): value for name, value in messages.recorded(messages.SDK, era).head}
+    for name in ("mcp-method", "mcp-name", "mcp-session-id", "content-length"):
+        fields.pop(name, None)
+    fields["host"] = f"127.0.0.1:{port}"
     if era == messages.LEGACY:
         fields["mcp-session-id"] = session
     with suppress(ValueError, AttributeError, TypeError, KeyError, RecursionError):
@@ -222,13 +220,14 @@ async def _send(wire: load.Wire, request: bytes, port: int, fuzzed: Fuzzed) -> l
 
 async def _answer_of(wire: load.Wire, request: bytes) -> bytes:
     # The answer to HEAD has a length and no body.
-    return await wire.ask(request, head_only=request.startswith(b"HEAD "))
+    head, end, data = request.partition(load.HEAD_END)
+    return await wire.ask(head + end, data, head_only=request.startswith(b"HEAD "))
 
 
 async def _still_serves(port: int, fuzzed: Fuzzed) -> None:
     wire = await load.connect(port)
-    body = messages.request(messages.MODERN, 1, "tools/call", name="list_tasks", arguments={"user_id": "nobody"})
-    answer = load.body(await asyncio.wait_for(wire.ask(messages.post(port, body, messages.MODERN)), PATIENCE))
+    request = messages.post_call(port, "list_tasks", {"user_id": "nobody"})
+    answer = load.body(await asyncio.wait_for(wire.ask(*request), PATIENCE))
     if answer["result"]["isError"]:
         fuzzed.faults.append(f"afterwards: {answer}")
     wire.close()

@@ -165,8 +165,7 @@ async def call_each(port: int, upstreams: int) -> None:
     wire = await load.connect(port)
     for number in range(upstreams):
         name = "add" if number == 0 else f"s{number}_add"
-        asked = messages.request(messages.MODERN, number, "tools/call", name=name, arguments={"a": 1, "b": 2})
-        answer = load.body(await wire.ask(messages.post(port, asked, messages.MODERN)))
+        answer = load.body(await wire.ask(*messages.post_call(port, name, {"a": 1, "b": 2}, number)))
         if messages.sum_in(answer) != 3:
             raise ValueError(f"asked {name} for 1 + 2, got {answer}")
     wire.close()
@@ -176,7 +175,7 @@ async def tokens_listed(port: int) -> int:
     """About how many tokens the list of tools costs a model: four characters each."""
     wire = await load.connect(port)
     asked = messages.request(messages.MODERN, 1, "tools/list")
-    listed = load.body(await wire.ask(messages.post(port, asked, messages.MODERN)))["result"]["tools"]
+    listed = load.body(await wire.ask(*messages.post(port, asked, messages.MODERN)))["result"]["tools"]
     wire.close()
     shown = [{key: tool.get(key) for key in ("name", "description", "inputSchema")} for tool in listed]
     return len(json.dumps(shown)) // 4

@@ -104,8 +104,7 @@ async def _call(port: int, numbers: range, outcomes: Counter[str] | None = None)
 
     async def converse(wire: load.Wire) -> None:
         for number in waiting:
-            request = messages.post(port, load.call(messages.MODERN, number), messages.MODERN)
-            counted[_outcome(number, await wire.ask(request))] += 1
+            counted[_outcome(number, await wire.ask(*messages.post_sum(port, number)))] += 1
         wire.close()
 
     await asyncio.gather(*[converse(await load.connect(port)) for _ in range(min(IN_FLIGHT, len(numbers)))])
@@ -134,8 +133,8 @@ async def open_and_close(port: int, sessions: int) -> None:
         for number in waiting:
             session = await load.open_session(port)
             wire = await load.connect(port)
-            request = messages.post(port, load.call(messages.LEGACY, number), messages.LEGACY, session)
-            load.check([(number, await wire.ask(request))])
+            request = messages.post_sum(port, number, messages.LEGACY, session)
+            load.check([(number, await wire.ask(*request))])
             wire.close()
             if session is not None:
                 await load.close_session(port, session)

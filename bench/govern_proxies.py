@@ -1,7 +1,6 @@
 """What stands before an upstream in the benchmark of the governor: nothing, ours, FastMCP's proxy, mcp-proxy."""
 
 import asyncio
-import functools
 import subprocess
 import sys
 import tempfile
@@ -10,19 +9,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
 import tomlkit
 
 from bench import messages
 from bench.contenders import ROOT
 from bench.http_calls import Served, wait_for
+from bench.packages import NotInstalled, pypi_folder
 from bench.processes import end, environment, free_port, listening_port
 from mcp_core.settings import Settings
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
 
 MCP_PROXY = "mcp-proxy==0.13.0"
-_INSTALL_SECONDS = 180
 _GOVERN = "from toolcharter.cli import main; main()"
 UPSTREAM = [sys.executable, str(ROOT / "bench/peers/low_level.py"), "stdio"]
 """The bare low-level SDK over stdio."""
@@ -116,20 +114,9 @@ def _ready(served: Served) -> Served:
     return served
 
 
-@functools.cache
 def mcp_proxy_command() -> tuple[str | None, str]:
     """The command of mcp-proxy, installed once in an environment of its own, or why it cannot be had."""
-    venv = (
-        platformdirs.user_cache_path("toolcharter")
-        / "bench"
-        / f"{MCP_PROXY}-{sys.version_info[0]}{sys.version_info[1]}"
-    )
-    command = venv / "bin" / "mcp-proxy"
-    if not command.exists():
-        pip = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        for step in ([sys.executable, "-m", "venv", str(venv)], [*pip, MCP_PROXY, "uvloop"]):
-            try:
-                subprocess.run(step, check=True, capture_output=True, timeout=_INSTALL_SECONDS)
-            except (OSError, subprocess.SubprocessError) as error:
-                return None, f"{MCP_PROXY} cannot be installed: {type(error).__name__}"
-    return str(command), ""
+    try:
+        return str(pypi_folder(MCP_PROXY, "uvloop") / "mcp-proxy"), ""
+    except NotInstalled as problem:
+        return None, f"{MCP_PROXY} cannot be installed: {problem}"

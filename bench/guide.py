@@ -196,8 +196,7 @@ def _served(docs: Path, folder: Path) -> Iterator[Served]:
 
 def _sample(served: Served, tool: str, arguments: dict[str, Any], calls: int) -> float:
     """Milliseconds of the server's processor time for each call."""
-    body = messages.request(messages.MODERN, 1, "tools/call", name=tool, arguments=arguments)
-    request = messages.post(served.port, body, messages.MODERN)
+    request = messages.post_call(served.port, tool, arguments)
     answers, figures = asyncio.run(load.drive(served.port, served.pid, [(1, request)] * calls, 1, load.GIVE_UP))
     for _, response in answers:
         if (result := load.body(response)["result"])["isError"]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import messages
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
 from bench.measure import Cell, Sample, interleave
 from bench.processes import worker
@@ -87,6 +88,7 @@ def sample(served: Served, cell: Cell, load: Load, first: int, through: str | No
         "calls": load.calls,
         "seconds": load.seconds,
         "first": first,
+        "client": cell.client or messages.SDK,
         "through": through,
     }
     command = [sys.executable, "-m", "bench.load", json.dumps(wanted)]

@@ -143,5 +143,5 @@ def _request(number: int, tool: str, more: dict[str, Any] | None = None, meta: d
     body = messages.request(
         messages.MODERN, number, "tools/call", name=tool, arguments={"user_id": "ana", **(more or {})}
     )
-    body["params"]["_meta"] = messages.META | (meta or {})
+    body["params"]["_meta"] |= meta or {}
     return json.dumps(body) + "\n"

@@ -27,9 +27,9 @@ async def sample(served: Served, era: str, lists: int) -> Sample:
     session = None if era == messages.MODERN else await open_session(served.port)
     wire = await connect(served.port)
     ask = messages.post(served.port, messages.request(era, 1, "tools/list"), era, session)
-    await wire.ask(ask)
+    await wire.ask(*ask)
     used = cpu_seconds(served.pid)
-    answers = [await wire.ask(ask) for _ in range(lists)]
+    answers = [await wire.ask(*ask) for _ in range(lists)]
     used = cpu_seconds(served.pid) - used
     wire.close()
     if session is not None:

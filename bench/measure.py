@@ -21,11 +21,13 @@ class Cell:
     era: str
     tools: int = 1
     in_flight: int = 1
+    client: str = ""
+    """The real client that calls; empty for the load generator."""
 
     @property
-    def group(self) -> tuple[str, str, int]:
+    def group(self) -> tuple[str, str, int, str]:
         """Cells of one group are compared with each other, so they are measured close together."""
-        return (self.kind, self.era, self.in_flight)
+        return (self.kind, self.era, self.in_flight, self.client)
 
 
 Samples = Mapping[Cell, Sequence[Sample]]
@@ -50,7 +52,7 @@ def interleave(
 
 
 def in_order(cells: Iterable[Cell], number: int) -> list[Cell]:
-    groups: dict[tuple[str, str, int], list[Cell]] = {}
+    groups: dict[tuple[str, str, int, str], list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.group, []).append(cell)
     for group in groups.values():

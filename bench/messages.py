@@ -1,48 +1,106 @@
-"""The JSON-RPC messages and HTTP requests that are sent, and how an answer is checked."""
+"""The JSON-RPC messages and HTTP requests of real clients, and how an answer is checked.
 
+bench/heads/ has a call of each client as it was sent; `python -m bench.record_heads` records them anew. Requests of the
+load generator have the same heads, the same order of fields and the same metadata, and are sent in as many writes.
+"""
+
+import functools
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+HEADS = Path(__file__).with_name("heads")
+SDK = "sdk"
+"""The MCP Python SDK's client, whose requests are sent if nothing else is asked for."""
+RECORDED = (SDK, "fastmcp", "node")
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
-INFO = {"name": "bench", "version": "1"}
-META = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientInfo": INFO,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 0,
     "method": "initialize",
-    "params": {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": INFO},
+    "params": {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
 }
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+HEAD_END = b"\r\n\r\n"
+
+Pieces = tuple[bytes, ...]
+"""An HTTP request, as the writes in which it is sent."""
 
 
-def request(era: str, id: int, method: str, **params: Any) -> dict[str, Any]:
-    """A request as a client of that protocol sends it."""
-    if era == MODERN:
-        params["_meta"] = META
-    return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+@dataclass(frozen=True)
+class Recorded:
+    """A call as a client sent it."""
+
+    writes: int
+    head: tuple[tuple[str, str], ...]
+    body: Mapping[str, Any]
+
+    @functools.cached_property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.body["params"].get("_meta", {})
 
 
-def post(port: int, body: dict[str, Any], era: str, session: str | None = None) -> bytes:
-    """A whole HTTP request."""
+@functools.cache
+def recorded(client: str, era: str) -> Recorded:
+    found = json.loads((HEADS / f"{client}-{era}.json").read_text(encoding="utf-8"))
+    head = tuple(tuple(line.split(": ", 1)) for line in found["head"][1:])
+    return Recorded(found["writes"], head, json.loads(found["body"]))
+
+
+def request(era: str, id: int, method: str, *, client: str = SDK, **params: Any) -> dict[str, Any]:
+    """A request as that client sends it with that protocol."""
+    sent = recorded(client, era)
+    if sent.metadata:
+        params["_meta"] = dict(sent.metadata)
+        if "progressToken" in sent.metadata:
+            params["_meta"]["progressToken"] = id
+    values = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    return {name: values[name] for name in sent.body}
+
+
+def post(
+    port: int,
+    body: Mapping[str, Any],
+    era: str,
+    session: str | None = None,
+    *,
+    client: str = SDK,
+    token: str | None = None,
+) -> Pieces:
+    """A whole HTTP request as that client sends it."""
     data = json.dumps(body, separators=(",", ":")).encode()
-    lines = [
-        "POST /mcp HTTP/1.1",
-        f"host: 127.0.0.1:{port}",
-        "content-type: application/json",
-        "accept: application/json, text/event-stream",
-        f"content-length: {len(data)}",
-    ]
-    if body["method"] != "initialize":
-        lines.append(f"mcp-protocol-version: {era}")
-    if era == MODERN:
-        lines += [f"mcp-method: {body['method']}", f"mcp-name: {body['params'].get('name', '')}"]
-    if session:
-        lines.append(f"mcp-session-id: {session}")
-    return "\r\n".join([*lines, "", ""]).encode() + data
+    values = {
+        "host": f"127.0.0.1:{port}",
+        "content-length": str(len(data)),
+        "mcp-protocol-version": None if body["method"] == "initialize" else era,
+        "mcp-session-id": session,
+        "mcp-method": body["method"],
+        "mcp-name": body.get("params", {}).get("name"),
+    }
+    sent = recorded(client, era)
+    fields = [(name, values.get(name.lower(), value)) for name, value in sent.head]
+    if token is not None:
+        fields.insert(1, ("authorization", f"Bearer {token}"))
+    lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in fields if value is not None)]
+    head = "\r\n".join(lines).encode() + HEAD_END
+    return (head + data,) if sent.writes == 1 else (head, data)
+
+
+def post_call(port: int, tool: str, arguments: Mapping[str, Any], id: int = 1, *, token: str | None = None) -> Pieces:
+    """A call of a tool with the newer protocol."""
+    return post(port, request(MODERN, id, "tools/call", name=tool, arguments=arguments), MODERN, token=token)
+
+
+def post_sum(port: int, number: int, era: str = MODERN, session: str | None = None, *, client: str = SDK) -> Pieces:
+    """A call of `add` with a number and its double."""
+    return post(port, add(era, number, client=client), era, session, client=client)
+
+
+def add(era: str, number: int, *, client: str = SDK) -> dict[str, Any]:
+    arguments = {"a": number, "b": 2 * number}
+    return request(era, number, "tools/call", client=client, name="add", arguments=arguments)
 
 
 def sum_in(answer: Any) -> int:

@@ -28,6 +28,7 @@ import sqlalchemy as sa
 from bench import load, messages
 from bench.contenders import ROOT
 from bench.measure import cpu_seconds, median, ratio, spread
+from bench.messages import Pieces
 from bench.processes import end, environment, listening_port
 from bench.todo import postgres
 from mcp_core.calling.stages.idempotency import KEY
@@ -208,7 +209,7 @@ def _wait_until_ready(port: int) -> None:
     async def one_call() -> bool:
         try:
             wire = await load.connect(port)
-            answer = await asyncio.wait_for(wire.ask(_post(port, "list_tasks", READER)), 5)
+            answer = await asyncio.wait_for(wire.ask(*_post(port, "list_tasks", READER)), 5)
             wire.close()
         except (OSError, TimeoutError):
             return False
@@ -224,15 +225,14 @@ def _wait_until_ready(port: int) -> None:
 # --- calls ---------------------------------------------------------------------------------------------------
 
 
-def _post(port: int, tool: str, user: str, key: str | None = None, **arguments: str) -> bytes:
+def _post(port: int, tool: str, user: str, key: str | None = None, **arguments: str) -> Pieces:
     body = messages.request(messages.MODERN, 1, "tools/call", name=tool, arguments={"user_id": user, **arguments})
     if key is not None:
-        body["params"]["_meta"] = messages.META | {KEY: key}
-    request = messages.post(port, body, messages.MODERN)
-    return request.replace(b"\r\nhost:", f"\r\nauthorization: Bearer {user}\r\nhost:".encode(), 1)
+        body["params"]["_meta"][KEY] = key
+    return messages.post(port, body, messages.MODERN, token=user)
 
 
-def _requests(served: Served, setup: Setup, dice: random.Random) -> Iterator[bytes]:
+def _requests(served: Served, setup: Setup, dice: random.Random) -> Iterator[Pieces]:
     """Calls without end: half of them lists; of the changes, two of five add, two toggle, and one renames."""
     lists = [_post(served.port, "list_tasks", READER, status=status) for status in ("all", "pending")]
     changes: list[tuple[str, dict[str, str]]] = [
@@ -259,7 +259,7 @@ async def drive(served: Served, setup: Setup, *, seconds: float, dice: random.Ra
 
     async def converse(wire: load.Wire) -> None:
         while (begun := time.perf_counter()) < finish:
-            answer = await wire.ask(next(requests))
+            answer = await wire.ask(*next(requests))
             took.append((time.perf_counter() - begun) * 1000)
             if not answer.startswith(b"HTTP/1.1 200") or b'"isError":true' in answer:
                 raise ValueError(f"{setup}: {answer!r}")

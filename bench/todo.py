@@ -165,10 +165,10 @@ def _arguments(tool: str, number: int, ids: Sequence[UUID]) -> dict[str, Any]:
 
 def _sample(served: Served, url: str, tool: str, in_flight: int, calls: int) -> dict[str, float]:
     ids = asyncio.run(_tasks(url, calls)) if tool not in ("add_task", "list_tasks") else []
-    era, requests = messages.MODERN, []
-    for number in range(calls):
-        body = messages.request(era, number, "tools/call", name=tool, arguments=_arguments(tool, number, ids))
-        requests.append((number, messages.post(served.port, body, era)))
+    requests = [
+        (number, messages.post_call(served.port, tool, _arguments(tool, number, ids), number))
+        for number in range(calls)
+    ]
     answers, figures = asyncio.run(load.drive(served.port, served.pid, requests, in_flight, load.GIVE_UP))
     for number, response in answers:
         result = load.body(response)["result"]

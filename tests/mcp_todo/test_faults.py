@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from bench.messages import META, MODERN
+from bench.messages import MODERN, SDK, recorded
 from mcp_core.calling.stages.idempotency import KEY
 from tests.conftest import PostgresServer
 from tests.forkserver.commands import command_path
@@ -33,7 +33,7 @@ def http() -> httpx2.AsyncClient:
 
 async def call(client: httpx2.AsyncClient, url: str, tool: str, key: str | None = None, **arguments: Any) -> Any:
     """The result of a call: whether it failed, the value, and the type of an error."""
-    meta = META if key is None else {**META, KEY: key}
+    meta = dict(recorded(SDK, MODERN).metadata) | ({} if key is None else {KEY: key})
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     params = {"name": tool, "arguments": {"user_id": "ana", **arguments}, "_meta": meta}
     headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": tool}
