@@ -21,11 +21,13 @@ from bench import (
     install,
     kills,
     list_calls,
-    memory_calls,
     noema,
     noema_tools,
+    readme,
+    real_clients,
     report,
     server_load,
+    sqlite_calls,
     stages,
     stdio_calls,
     todo,
@@ -37,7 +39,7 @@ from bench.measure import Cell, Sample
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 KINDS = (
-    *(memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND),
+    *(real_clients.KIND, http_calls.KIND, sqlite_calls.KIND, stdio_calls.KIND, list_calls.KIND),
     *(stages.KIND, cold_start.KIND, verify_speed.KIND),
 )
 
@@ -90,12 +92,15 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
     samples: dict[Cell, list[Sample]] = {}
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        if memory_calls.KIND in kinds:
-            rounds, calls = options.rounds or (5 if quick else 9), 100 if quick else 300
-            samples |= memory_calls.measure(servers, sizes, rounds, calls, folder, log=progress_log("in memory"))
+        if real_clients.KIND in kinds:
+            rounds, calls = options.rounds or (3 if quick else 7), 100 if quick else 300
+            samples |= real_clients.measure(peers, rounds, calls, folder, log=progress_log("real clients"))
         if http_calls.KIND in kinds:
             rounds, load = options.rounds or (3 if quick else 5), Load(0.3 if quick else 0.5, 2500)
             samples |= http_calls.measure(peers, sizes, rounds, load, folder, log=progress_log("over HTTP"))
+        if sqlite_calls.KIND in kinds:
+            rounds, calls = options.rounds or (3 if quick else 7), 200 if quick else 500
+            samples |= sqlite_calls.measure(rounds, calls, folder, log=progress_log("SQLite"))
         if stdio_calls.KIND in kinds:
             rounds, calls = options.rounds or (3 if quick else 7), 500 if quick else 1500
             samples |= stdio_calls.measure(servers, rounds, calls, folder, log=progress_log("over stdio"))
@@ -107,7 +112,7 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
             samples |= stages.measure(rounds, 5000, folder, log=progress_log("steps of a call"))
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
-            samples |= cold_start.measure(servers, rounds, folder, log=progress_log("cold start"))
+            samples |= cold_start.measure(rounds, folder, log=progress_log("cold start"))
         if verify_speed.KIND in kinds:
             rounds = options.rounds or (1 if quick else 3)
             samples |= verify_speed.measure(rounds, verify_speed.TOOLS, folder, log=progress_log("verification"))
@@ -281,7 +286,8 @@ def main() -> None:
     print(text)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
-        print(f"Written: {PAGE.relative_to(ROOT)}", file=sys.stderr)
+        written = [PAGE, *([readme.README] if readme.write(samples) else [])]
+        print(f"Written: {', '.join(str(path.relative_to(ROOT)) for path in written)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

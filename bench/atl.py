@@ -1,4 +1,4 @@
-"""What the Atlassian server costs: bytes for the agent, processor time of a call, waiting for a slow site, the start.
+"""What the Atlassian server costs: bytes for the agent, processor time of a call, waiting for a slow site.
 
 `python -m bench --only atl --write` writes docs/benchmarks-atl.md.
 """
@@ -6,8 +6,6 @@
 import asyncio
 import json
 import math
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,12 +13,9 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from bench import cold_start, load, messages
 from bench.atl_site import RecordedSite
-from bench.contenders import CONTENDERS, ERAS, ROOT
-from bench.http_calls import Served, wait_for
+from bench.http_calls import Served, cpu_ms, serving
 from bench.measure import median
-from bench.processes import end, environment
 from mcp_atl.app import build
 from mcp_atl.settings import AtlSettings
 
@@ -59,12 +54,10 @@ def run(folder: Path, log: Callable[[str], None], *, quick: bool) -> dict[str, l
     served = _served_figures(folder, 3 if quick else 9)
     log("a slow site")
     waiting = [asyncio.run(_wait()) for _ in range(1 if quick else 5)]
-    log("cold start")
     return {
         "bytes": sizes,
         "served": served,
         "waiting": [Figure(f"{WAITING} calls at once, {DELAY * 1000:.0f} ms each, ms", median(waiting), 1_000)],
-        "starts": _starts(folder, 3 if quick else 7),
     }
 
 
@@ -107,14 +100,7 @@ def _check(answers: Sequence[str]) -> None:
 
 
 def _served_figures(folder: Path, rounds: int) -> list[Figure]:
-    command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.atl", "1"]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(folder), cwd=ROOT
-    )
-    try:
-        assert process.stdout is not None
-        served = Served(int(process.stdout.readline()), process.pid)
-        wait_for(served)
+    with serving("atl", folder) as served:
         figures = [
             _cpu(served, "get, an issue", GET, rounds, 5),
             _cpu(served, "get, a page with tables", PAGE, rounds),
@@ -122,45 +108,13 @@ def _served_figures(folder: Path, rounds: int) -> list[Figure]:
             _cpu(served, "search, 10 issues", SEARCH_10, rounds),
             _cpu(served, "search, 50 issues", SEARCH_50, rounds, 15),
         ]
-        memory = psutil.Process(process.pid).memory_info().rss / 1e6
-    finally:
-        end(process)
+        memory = psutil.Process(served.pid).memory_info().rss / 1e6
     return [*figures, Figure("memory after these calls, with the sandbox, MB", memory, 110)]
 
 
 def _cpu(served: Served, title: str, call: tuple[str, dict[str, Any]], rounds: int, most: float = math.inf) -> Figure:
-    _sample(served, call, 5)
-    return Figure(f"{title}, ms", median([_sample(served, call, 20) for _ in range(rounds)]), most)
-
-
-def _sample(served: Served, call: tuple[str, dict[str, Any]], calls: int) -> float:
-    """Milliseconds of the server's processor time for each call."""
-    request = messages.post_call(served.port, call[0], call[1])
-    answers, figures = asyncio.run(load.drive(served.port, served.pid, [(1, request)] * calls, 1, load.GIVE_UP))
-    for _, response in answers:
-        if (result := load.body(response)["result"])["isError"]:
-            raise ValueError(f"{call}: {result}")
-    return figures["cpu_us"] / 1000
-
-
-def _starts(folder: Path, rounds: int) -> list[Figure]:
-    ours = [sys.executable, "-c", "from mcp_atl.main import main; main()", "--sandbox"]
-    bare = CONTENDERS["low_level"].command
-    cold_start.start(ours, ERAS[1], folder, "atl_get")
-    pairs = [
-        (cold_start.start(ours, ERAS[1], folder, "atl_get"), cold_start.start(bare, ERAS[1], folder))
-        for _ in range(rounds)
-    ]
-    ratios = [mine["wall_ms"] / theirs["wall_ms"] for mine, theirs in pairs]
-    return [
-        Figure("mcp-atl to its first tools/list answer, ms", median([mine["wall_ms"] for mine, _ in pairs])),
-        Figure("bare low-level SDK with one tool, ms", median([theirs["wall_ms"] for _, theirs in pairs])),
-        Figure("ratio", median(ratios), 0.75),
-        Figure("ratio in the best round", min(ratios)),
-        Figure("ratio in the worst round", max(ratios)),
-        Figure("ratio of processor time", median([mine["cpu_ms"] / theirs["cpu_ms"] for mine, theirs in pairs])),
-        Figure("memory of mcp-atl then, MB", median([mine["rss_mb"] for mine, _ in pairs]), 110),
-    ]
+    cpu_ms(served, *call, 5)
+    return Figure(f"{title}, ms", median([cpu_ms(served, *call, 20) for _ in range(rounds)]), most)
 
 
 # --- the page ----------------------------------------------------------------------------------------------
@@ -180,9 +134,6 @@ def page_of(taken: dict[str, list[Figure]], made_by: str, about: str) -> str:
         "## A slow site",
         "`get` of an issue, in one process, with a site that waits before each answer: elapsed time.",
         _table(taken["waiting"], 0),
-        "## Start",
-        "Over stdio, with the sandbox.",
-        _table(taken["starts"], 2),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -4,15 +4,16 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from bench import messages
-from bench.contenders import CONTENDERS, ERAS, ROOT
+from bench.contenders import ERAS, ROOT, STARTED, start_command
 from bench.measure import Cell, Sample, cpu_seconds, interleave
+from bench.packages import NotInstalled
 from bench.processes import end, environment
 
 KIND = "start"
@@ -20,20 +21,28 @@ PATIENCE = 60.0
 LIST_ID = 1
 
 
-def measure(
-    peers: Sequence[str], rounds: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
-) -> dict[Cell, list[Sample]]:
-    cells = [Cell(KIND, peer, era) for era in ERAS for peer in peers]
-    commands = {peer: CONTENDERS[peer].command for peer in peers}
-    for command in commands.values():
-        start(command, ERAS[0], folder)  # the first start compiles the modules
-    return interleave(cells, rounds, lambda cell, _: start(commands[cell.peer], cell.era, folder), log)
+def measure(rounds: int, folder: Path, *, log: Callable[[str], None] = lambda _: None) -> dict[Cell, list[Sample]]:
+    commands = dict(_commands(log))
+    for name, command in commands.items():
+        start(command, ERAS[0], folder / name)  # the first start compiles the modules and makes the database
+    cells = [Cell(KIND, name, era) for era in ERAS for name in commands]
+    return interleave(cells, rounds, lambda cell, _: start(commands[cell.peer], cell.era, folder / cell.peer), log)
 
 
-def start(command: Sequence[str], era: str, folder: Path, tool: str = "add") -> Sample:
+def _commands(log: Callable[[str], None]) -> Iterator[tuple[str, list[str]]]:
+    for name in STARTED:
+        try:
+            yield name, start_command(name)
+        except NotInstalled as problem:
+            log(f"{name} is left out: {problem}")
+
+
+def start(command: Sequence[str], era: str, folder: Path) -> Sample:
     """One start, up to the tool list: with the older protocol after the handshake, with the newer one at once."""
-    pipe, env = subprocess.PIPE, environment(folder)
-    started = time.perf_counter()
+    folder.mkdir(exist_ok=True)
+    # Each server has a database, documents and settings of its own, which stay from one start to the next.
+    env = environment(folder) | {"HOME": str(folder), "TOOLCHARTER_DB": f"sqlite:///{folder}/start.db"}
+    pipe, started = subprocess.PIPE, time.perf_counter()
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env, cwd=ROOT
     )
@@ -49,9 +58,8 @@ def start(command: Sequence[str], era: str, folder: Path, tool: str = "add") -> 
     finally:
         guard.cancel()
         end(process)
-    names = [tool["name"] for tool in answer["result"]["tools"]]
-    if tool not in names:
-        raise ValueError(f"{command} lists {names}, not {tool}")
+    if not answer["result"]["tools"]:
+        raise ValueError(f"{command} lists no tools")
     return {"wall_ms": passed * 1000, "cpu_ms": used * 1000, "rss_mb": resident / 1e6}
 
 

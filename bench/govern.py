@@ -33,8 +33,7 @@ from bench.govern_proxies import (
     serve,
     started,
 )
-from bench.http_calls import Load, Served, sample
-from bench.http_calls import serve as serve_upstream
+from bench.http_calls import Load, Served, sample, serving
 from bench.measure import Cell, Sample, cpu_seconds, difference, interleave, median, ratio, spread, values
 
 KIND = "govern"
@@ -89,7 +88,7 @@ def cell(proxy: Proxy, kind: str, in_flight: int) -> Cell:
 def measure_calls(rounds: int, load: Load, folder: Path, log: Log, proxies: Sequence[Proxy]) -> Samples:
     pairs = [(proxy, kind) for kind in (HTTP, STDIO) for proxy in proxies if proxy.only in (None, kind)]
     with ExitStack() as stack:
-        upstream = serve_upstream(stack, "low_level", 1, folder)
+        upstream = stack.enter_context(serving("low_level", folder))
         targets = {HTTP: [f"http://127.0.0.1:{upstream.port}/mcp"], STDIO: UPSTREAM}
         served: dict[tuple[str, str], Served] = {(DIRECT.name, HTTP): upstream}
         for proxy, kind in pairs:
@@ -152,7 +151,7 @@ def measure_scale(rounds: int, load: Load, folder: Path, log: Log) -> tuple[Samp
         def take(one: Cell, number: int, load: Load = load) -> Sample:
             upstreams, tools, through = SCALE[one.peer]
             first = (number + 2) * 1_000_000 + cells.index(one) * 10_000
-            return sample(served[upstreams, tools], one, load, first, through)
+            return sample(served[upstreams, tools], one, load, first, through=through)
 
         for one in cells:
             take(one, -1, Load(0.3, 100))

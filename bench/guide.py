@@ -1,27 +1,20 @@
 """What the documents of the guide server cost, at several sizes: processor time of the server for each call over HTTP,
-and of the engine alone; and the start.
+and of the engine alone.
 
 `python -m bench --only guide --write` writes docs/benchmarks-guide.md.
 """
 
-import asyncio
 import math
-import os
 import random
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import cold_start, load, messages
-from bench.contenders import CONTENDERS, ERAS, ROOT
-from bench.http_calls import Served, wait_for
+from bench.http_calls import cpu_ms, serving
 from bench.measure import median
-from bench.processes import end, environment
 from mcp_guide.content.formats import render
 from mcp_guide.content.pages import PageLimits, get_page
 from mcp_guide.content.search import SearchIndex
@@ -53,8 +46,7 @@ def run(folder: Path, log: Callable[[str], None], *, quick: bool) -> dict[str, A
     engine = measure(folder, sizes)
     log("over HTTP")
     served = _served_figures(folder, sizes)
-    log("cold start")
-    return {"engine": engine, "served": served, "starts": _starts(folder, 3 if quick else 7)}
+    return {"engine": engine, "served": served}
 
 
 def measure(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
@@ -180,33 +172,10 @@ def _cpu(call: Callable[[], object], times: int) -> float:
 # --- the server over HTTP ----------------------------------------------------------------------------------
 
 
-@contextmanager
-def _served(docs: Path, folder: Path) -> Iterator[Served]:
-    env = environment(folder) | {"BENCH_DOCS": str(docs), "MCP_TOOL_PREFIX": ""}
-    command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.guide", "1"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        served = Served(int(process.stdout.readline()), process.pid)
-        wait_for(served)
-        yield served
-    finally:
-        end(process)
-
-
-def _sample(served: Served, tool: str, arguments: dict[str, Any], calls: int) -> float:
-    """Milliseconds of the server's processor time for each call."""
-    request = messages.post_call(served.port, tool, arguments)
-    answers, figures = asyncio.run(load.drive(served.port, served.pid, [(1, request)] * calls, 1, load.GIVE_UP))
-    for _, response in answers:
-        if (result := load.body(response)["result"])["isError"]:
-            raise ValueError(f"{tool} {arguments}: {result}")
-    return figures["cpu_us"] / 1000
-
-
 def _served_figures(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
     with ExitStack() as stack:
-        servers = {size: stack.enter_context(_served(folder / str(size), folder)) for size in sizes}
+        variables = {size: {"BENCH_DOCS": str(folder / str(size)), "MCP_TOOL_PREFIX": ""} for size in sizes}
+        servers = {size: stack.enter_context(serving("guide", folder, **variables[size])) for size in sizes}
         by_path = ("get_content", {"expression": "d0/doc7.md"})
         others = [
             ("a document by `**/name`", "get_content", {"expression": "d0/**/doc7"}, 10.0),
@@ -214,36 +183,19 @@ def _served_figures(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
             ("a search", "search_content", {"query": "heading rare42"}, 10.0),
         ]
         for server in servers.values():
-            _sample(server, *by_path, 3)
+            cpu_ms(server, *by_path, 3)
         taken: dict[int, list[float]] = {size: [] for size in sizes}
         for _ in range(7):
             for size, server in servers.items():
-                taken[size].append(_sample(server, *by_path, 40))
+                taken[size].append(cpu_ms(server, *by_path, 40))
         shown = {size: median(figures) for size, figures in taken.items()}
         figures = [Figure(f"a document by its path, of {size:,}", shown[size], 3.0) for size in sizes]
         figures.append(Figure("slowest size / fastest size", max(shown.values()) / min(shown.values()), 1.5))
         for title, tool, arguments, most in others:
-            _sample(servers[MIDDLE], tool, arguments, 3)
-            rounds = [_sample(servers[MIDDLE], tool, arguments, 15) for _ in range(5)]
+            cpu_ms(servers[MIDDLE], tool, arguments, 3)
+            rounds = [cpu_ms(servers[MIDDLE], tool, arguments, 15) for _ in range(5)]
             figures.append(Figure(f"{title}, of {MIDDLE:,}", median(rounds), most))
     return figures
-
-
-def _starts(folder: Path, rounds: int) -> list[Figure]:
-    os.environ |= {"TOOLCHARTER_DOCS_ROOT": str(folder / str(MIDDLE)), "TOOLCHARTER_CONFIG": str(folder / "start.yaml")}
-    ours = [sys.executable, "-c", "from mcp_guide.main import main; main()"]
-    bare = CONTENDERS["low_level"].command
-    cold_start.start(ours, ERAS[1], folder, "guide_get_content")
-    pairs = [
-        (cold_start.start(ours, ERAS[1], folder, "guide_get_content"), cold_start.start(bare, ERAS[1], folder))
-        for _ in range(rounds)
-    ]
-    walls = [(mine["wall_ms"], theirs["wall_ms"]) for mine, theirs in pairs]
-    return [
-        Figure("mcp-guide to its first tools/list answer, ms", median([mine for mine, _ in walls]), math.inf),
-        Figure("bare low-level SDK with one tool, ms", median([theirs for _, theirs in walls]), math.inf),
-        Figure("ratio", median([mine / theirs for mine, theirs in walls]), 0.75),
-    ]
 
 
 # --- the page ----------------------------------------------------------------------------------------------
@@ -259,9 +211,6 @@ def page_of(taken: dict[str, list[Figure]], made_by: str, about: str) -> str:
         _table(taken["served"]),
         "## The engine alone: processor time, ms",
         _table(taken["engine"]),
-        "## Start",
-        "Over stdio, with 10,000 documents.",
-        _table(taken["starts"]),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench import messages
 from bench.contenders import ERAS, TOOLS
-from bench.http_calls import Served, serve
+from bench.http_calls import Served, serving
 from bench.load import body, close_session, connect, open_session
 from bench.measure import Cell, Sample, cpu_seconds, interleave
 
@@ -19,7 +19,7 @@ def measure(
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era, TOOLS[-1]) for era in ERAS for peer in peers]
     with ExitStack() as stack:
-        servers = {peer: serve(stack, peer, TOOLS[-1], folder) for peer in peers}
+        servers = {peer: stack.enter_context(serving(peer, folder, TOOLS[-1])) for peer in peers}
         return interleave(cells, rounds, lambda cell, _: asyncio.run(sample(servers[cell.peer], cell.era, lists)), log)
 
 

@@ -139,20 +139,21 @@ async def sample(
     calls: int,
     seconds: float,
     first: int,
+    tool: str = "add",
     client: str = messages.SDK,
     through: str | None = None,
 ) -> dict[str, Any]:
-    """Call `add` as a client does for `seconds`, at most `calls` times, each time with different numbers.
+    """Call a tool as a client does for `seconds`, at most `calls` times, each time with different arguments.
 
     `through` is a tool that calls another one, such as `call_tool`.
     """
     session = None if era == messages.MODERN else await open_session(port)
-    bodies = ((number, messages.add(era, number, client=client)) for number in range(first, first + calls))
+    bodies = ((number, messages.BODIES[tool](era, number, client=client)) for number in range(first, first + calls))
     if through is not None:
         bodies = ((number, _through(body, through)) for number, body in bodies)
     requests = [(number, messages.post(port, body, era, session, client=client)) for number, body in bodies]
     answers, figures = await drive(port, pid, requests, in_flight, seconds)
-    check(answers)
+    check(answers, tool)
     if session is not None:
         await close_session(port, session)
     return figures
@@ -195,11 +196,9 @@ def _through(body: dict[str, Any], tool: str) -> dict[str, Any]:
     return body | {"params": params | {"name": tool, "arguments": {k: params[k] for k in ("name", "arguments")}}}
 
 
-def check(answers: list[tuple[int, bytes]]) -> None:
+def check(answers: Answers, tool: str = "add") -> None:
     for number, response in answers:
-        answer = body(response)
-        if answer["id"] != number or messages.sum_in(answer) != 3 * number:
-            raise ValueError(f"asked for {number} + {2 * number}, got {answer}")
+        messages.check(tool, number, body(response))
 
 
 async def main() -> None:

@@ -103,6 +103,32 @@ def add(era: str, number: int, *, client: str = SDK) -> dict[str, Any]:
     return request(era, number, "tools/call", client=client, name="add", arguments=arguments)
 
 
+def add_task(era: str, number: int, *, client: str = SDK) -> dict[str, Any]:
+    arguments = {"user_id": "bench", "title": _title(number)}
+    return request(era, number, "tools/call", client=client, name="add_task", arguments=arguments)
+
+
+def _title(number: int) -> str:
+    return f"Task {number}"
+
+
+BODIES = {"add": add, "add_task": add_task}
+"""The bodies of the calls that the load generator makes, by the tool."""
+
+
+def check(tool: str, number: int, answer: Any) -> None:
+    """Raise ValueError if this is not the answer to that call."""
+    right = answer.get("id") == number and (sum_in(answer) == 3 * number if tool == "add" else _added(number, answer))
+    if not right:
+        raise ValueError(f"{tool} {number}: got {answer}")
+
+
+def _added(number: int, answer: Any) -> bool:
+    result = answer["result"]
+    text = result["content"][0]["text"]
+    return not result.get("isError") and json.loads(text)["title"] == _title(number)
+
+
 def sum_in(answer: Any) -> int:
     """The sum in an answer to `add`, in any server's format. Raises ValueError for an error."""
     result = answer["result"]

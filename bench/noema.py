@@ -1,4 +1,4 @@
-"""The learning server in collections of up to a million cards, on SQLite and PostgreSQL; fitting, the start, the list.
+"""The learning server in collections of up to a million cards, on SQLite and PostgreSQL; fitting, the list.
 
 `python -m bench --only noema --write` writes docs/benchmarks-noema.md.
 """
@@ -6,7 +6,6 @@
 import asyncio
 import gc
 import json
-import os
 import random
 import shutil
 import statistics
@@ -21,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import cold_start, messages, noema_files
-from bench.contenders import CONTENDERS, ERAS, ROOT
-from bench.measure import median, ratio
+from bench.contenders import ROOT
+from bench.measure import median
 from bench.noema_data import BLOCK, DECKS, DECKS_IN_TREE, Collection, blocks, user_name
 from bench.noema_load import BYTES_A_CARD, create_users, fill, new_database, postgres
 from bench.processes import end, environment
@@ -64,7 +63,6 @@ class Measurements:
     fitted: int = 0
     imports: dict[tuple[str, str], list[Sample]] = field(default_factory=dict)
     """By the description of a file, and the database."""
-    starts: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     tools: int = 0
     list_bytes: int = 0
 
@@ -89,8 +87,6 @@ def measure(folder: Path, log: Callable[[str], None], *, rounds: int, quick: boo
     measurements = Measurements(all_collections)
     with postgres(folder) as server:
         asyncio.run(_in_process(measurements, server, folder, rounds, log, repeats=1 if quick else 3))
-    log("cold start")
-    _measure_starts(measurements, 3 if quick else 7, folder)
     measurements.tools, measurements.list_bytes = _measure_list(folder)
     return measurements
 
@@ -259,16 +255,6 @@ async def _import(measurements: Measurements, apps: Mapping[str, App], files: Ma
 # --- processes ---------------------------------------------------------------------------------------------
 
 
-def _measure_starts(measurements: Measurements, rounds: int, folder: Path) -> None:
-    os.environ["TOOLCHARTER_DB"] = f"sqlite:///{folder}/start.db"
-    bare = CONTENDERS["low_level"].command
-    cold_start.start(START, ERAS[1], folder, "review-card")
-    measurements.starts = {"noema": [], "bare": []}
-    for _ in range(rounds):
-        measurements.starts["noema"].append(dict(cold_start.start(START, ERAS[1], folder, "review-card")))
-        measurements.starts["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
-
-
 def _measure_list(folder: Path) -> tuple[int, int]:
     """How many tools the server lists over stdio, and the bytes of what a model reads of them."""
     pipe = subprocess.PIPE
@@ -320,9 +306,8 @@ def page(measurements: Measurements, made_by: str, about: str) -> str:
         _table(_fits_table(measurements)),
         "## Importing an Anki file",
         _table(_imports_table(measurements)),
-        "## Start and list",
-        "To the first tools/list answer over stdio, with an existing, empty SQLite file.",
-        _table(_start_table(measurements)),
+        "## The list",
+        _table(_list_table(measurements)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -378,19 +363,9 @@ def _imports_table(measurements: Measurements) -> list[list[str]]:
     return rows
 
 
-def _start_table(measurements: Measurements) -> list[list[str]]:
-    walls, cpus = (
-        {who: [start[metric] for start in measurements.starts[who]] for who in ("noema", "bare")}
-        for metric in ("wall_ms", "cpu_ms")
-    )
-    shown = ratio(walls["noema"], walls["bare"])
-    by_cpu = ratio(cpus["noema"], cpus["bare"])
-    both = "ratio, median of the rounds"
+def _list_table(measurements: Measurements) -> list[list[str]]:
     listed = f"name, description and input schema of {measurements.tools} tools, bytes"
     return [
-        ["", "", "by processor time", "target"],
-        ["mcp-noema, ms", f"{median(walls['noema']):.0f}", f"{median(cpus['noema']):.0f}", ""],
-        ["bare low-level SDK with one tool, ms", f"{median(walls['bare']):.0f}", f"{median(cpus['bare']):.0f}", ""],
-        [both, f"{shown:.2f}", f"{by_cpu:.2f}", _verdict(shown, 0.75, "0.75")],
-        [listed, f"{measurements.list_bytes:,}", "", _verdict(measurements.list_bytes, 23_000, "23,000")],
+        ["", "", "target"],
+        [listed, f"{measurements.list_bytes:,}", _verdict(measurements.list_bytes, 23_000, "23,000")],
     ]

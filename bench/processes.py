@@ -4,13 +4,10 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from bench.contenders import CONTENDERS, ROOT
+from bench.contenders import ROOT
 
 QUIET = {"FASTMCP_LOG_LEVEL": "WARNING", "FASTMCP_CHECK_FOR_UPDATES": "off", "FASTMCP_SHOW_SERVER_BANNER": "false"}
 
@@ -27,23 +24,6 @@ def environment(folder: Path) -> dict[str, str]:
     # The permission of the measured tool is checked by its name; the tools of our servers are listed too.
     governed = {"TOOLCHARTER_AUDIT_FILE": str(folder / "audit.jsonl"), "TOOLCHARTER_GRANTS": "math:use,*"}
     return {**os.environ, **QUIET, **governed, "BENCH_FOLDER": str(folder), "PYTHONPATH": path}
-
-
-@contextmanager
-def worker(how: str, peer: str, tools: int, folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A worker that has started, and the first line that it printed."""
-    command = [sys.executable, "-m", "bench.worker", how, CONTENDERS[peer].module, str(tools)]
-    process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(folder), cwd=ROOT
-    )
-    try:
-        assert process.stdout is not None
-        first = process.stdout.readline().strip()
-        if not first:
-            raise RuntimeError(f"{peer} with {tools} tools did not start ({how})")
-        yield process, first
-    finally:
-        end(process)
 
 
 def free_port() -> int:

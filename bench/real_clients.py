@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from bench import messages
-from bench.contenders import ERAS, IN_FLIGHT, ROOT
-from bench.http_calls import PATIENCE, Served, serve
+from bench.contenders import ERAS, IN_FLIGHT, NPM_PACKAGES, ROOT
+from bench.http_calls import PATIENCE, Served, serving
 from bench.measure import Cell, Sample, cpu_seconds, interleave
 from bench.packages import NotInstalled, npm_folder
 from bench.processes import end, environment
 
 KIND = "real_clients"
-PACKAGES = ("@modelcontextprotocol/client@2.4.0", "@modelcontextprotocol/server@2.4.0")
 CLIENTS = {
     "sdk": "MCP Python SDK 2",
     "fastmcp": "FastMCP 4",
@@ -37,7 +36,7 @@ def measure(
 ) -> dict[Cell, list[Sample]]:
     with ExitStack() as stack:
         clients = dict(_clients(stack, log))
-        servers = {peer: serve(stack, peer, 1, folder) for peer in peers if peer in PEERS}
+        servers = {peer: stack.enter_context(serving(peer, folder)) for peer in peers if peer in PEERS}
         cells = [
             Cell(KIND, peer, era, 1, in_flight, client)
             for client in clients
@@ -71,7 +70,7 @@ def started(client: str) -> Iterator["subprocess.Popen[str]"]:
     """The process of a client."""
     command = [sys.executable, "-m", "bench.real_client", client]
     if client == "node":
-        command = [shutil.which("node") or "node", str(ROOT / "bench/real_client.mjs"), str(npm_folder(*PACKAGES))]
+        command = [shutil.which("node") or "node", str(ROOT / "bench/real_client.mjs"), str(npm_folder(*NPM_PACKAGES))]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment(ROOT), cwd=ROOT)
     try:
@@ -98,7 +97,7 @@ def sample(process: "subprocess.Popen[str]", served: Served, cell: Cell, calls: 
     finally:
         guard.cancel()
     check(answer["sums"], calls)
-    return {"wall_us": answer["seconds"] / calls * 1e6, "cpu_us": used / calls * 1e6}
+    return {"wall_ms": answer["seconds"] / calls * 1000, "cpu_us": used / calls * 1e6}
 
 
 def check(sums: dict[str, str], calls: int) -> None:

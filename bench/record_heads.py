@@ -9,13 +9,13 @@ import json
 import re
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from statistics import mode
 from typing import Any
 
 from bench import real_clients
-from bench.http_calls import Served, serve
+from bench.http_calls import Served, serving
 from bench.measure import Cell
 from bench.messages import HEAD_END, HEADS
 
@@ -86,8 +86,7 @@ async def record(client: str, era: str, served: Served) -> dict[str, Any]:
 
 def main() -> None:
     HEADS.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder, ExitStack() as stack:
-        served = serve(stack, "governed_native", 1, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder, serving("governed_native", Path(folder)) as served:
         for client in real_clients.CLIENTS:
             for era in dict.fromkeys(era for era, _ in real_clients.conditions(client)):
                 text = json.dumps(asyncio.run(record(client, era, served)), indent=1)

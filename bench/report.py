@@ -8,13 +8,24 @@ from pathlib import Path
 
 import psutil
 
-from bench import cold_start, http_calls, list_calls, memory_calls, stages, stdio_calls, verify_speed
-from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, TOOLS
+from bench import (
+    cold_start,
+    http_calls,
+    list_calls,
+    messages,
+    real_clients,
+    sqlite_calls,
+    stages,
+    stdio_calls,
+    verify_speed,
+)
+from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, SQLITE, STARTED, TOOLS
 from bench.measure import Cell, Samples, median, spread, values
 from bench.targets import Finding, Target, targets
 
-PACKAGES = ("mcp", "fastmcp-slim", "pydantic", "starlette", "uvicorn", "uvloop", "httptools")
+PACKAGES = ("mcp", "fastmcp-slim", "openai-agents", "httpx2", "pydantic", "uvicorn", "uvloop", "httptools")
 MISSING = "-"
+LABELS = {name: one.label for name, one in (CONTENDERS | SQLITE).items()} | STARTED
 
 HOW = """\
 ## How it is measured
@@ -24,23 +35,29 @@ median of the ratios of all rounds.
 
 - **add(a, b)** is the tool that is called, with new numbers each time; the other tools are only listed.
   Every answer is checked: it must be a success with the right sum.
+- **Requests** are those of real clients, byte for byte except for address, session and arguments; `bench/heads/` has
+  them as they were recorded. Where no client is named it is the MCP Python SDK's, which sends head and body in two
+  writes; so does the load generator, 100 µs apart.
 - **direct ASGI function** is the floor: it reads the JSON, adds, and writes JSON, without MCP and without checks.
 - **bare low-level SDK** answers with a plain text block and validates nothing. It gets a function that looks up a
-  schema by name; without it, the SDK would list all tools on each call of the newer protocol.
+  schema by name; without it, the SDK would list all tools on each call of the newer protocol. FastMCP gets one too,
+  by a private attribute; with five middlewares it is as its documentation shows.
 - **FastMCP 4 + five middlewares**: error handling, rate limiting, structured logging (to a file), timing, response
   caching; configured so that each call is within the limit and is not in the cache.
 - **governed**: permission, rate limit, cache (never hit), strict validation, deadline, hints, metrics and an audit
   file, all switched on. The console is off; its record of recent calls adds about 5 µs to a call.
-- **Transport**: each library's own ASGI application, tuned for speed (`json_response=True, stateless_http=True`), in
-  uvicorn with httptools and uvloop, log level "warning", no access log, one process, loopback. Ours is served as its
-  command serves it, with the uvicorn options of `hosts/site/server.py`. FastMCP does not check Host and Origin by
-  default, and does not here; the SDK and ours check both.
-- **In memory** is the processor time of client and server together, with `mcp.Client` in the same process. For servers
-  that answer with structured content (`MCPServer`, FastMCP) it includes the time in which the client checks it.
-- **Over HTTP**, a separate process makes the load with raw sockets; processor time is that of the server only, from the
-  kernel's clock for its process. On a shared machine it is more reliable than calls a second.
-- **Cold start** is the time from starting `python FILE` to the first tools/list answer over stdio; ours is
-  `examples/demo.py` with seven tools, the others have one. Memory is resident memory after that answer.
+- **Tuned**: each library's own ASGI application with `json_response=True, stateless_http=True`, in uvicorn with
+  httptools and uvloop, log level "warning", no access log, one process, loopback. Ours is served as its command
+  serves it, with the uvicorn options of `hosts/site/server.py`. FastMCP does not check Host and Origin by default, and
+  does not here; the SDK and ours check both.
+- **Processor time** is that of the server only, user and system, from the kernel's clock for its process. On a shared
+  machine it is more reliable than calls a second. The load generator is a separate process with raw sockets.
+- **Real clients** are processes that stay connected and call one after the other, or 32 at once; the time of a call
+  includes the client's own work, which is most of it. The Agents SDK sends one call at a time.
+- **SQLite**: `add_task` on a file, with the same table, WAL and `synchronous=NORMAL`. By hand it is one connection of
+  `sqlite3` in the event loop.
+- **Cold start** is the time from starting a command to the first tools/list answer over stdio, with an existing
+  database; ours have all their tools, the others have one. Memory is resident memory after that answer.
 - **`toolcharter verify`** is timed from the answer to tools/list to the finished HTML page. The tools are real
   ones if a collection of them is beside the repository, each several times with different words; otherwise generated.
 """
@@ -96,35 +113,60 @@ def page(samples: Samples, command: str, rounds: str, about: str) -> str:
 
 
 def tables(samples: Samples) -> list[str]:
+    """One for each kind that was measured, in this order."""
+    writers: dict[str, Callable[[Samples], str]] = {
+        real_clients.KIND: client_table,
+        http_calls.KIND: http_tables,
+        sqlite_calls.KIND: sqlite_table,
+        stdio_calls.KIND: pipe_table,
+        list_calls.KIND: list_table,
+        stages.KIND: stage_table,
+        cold_start.KIND: start_table,
+        verify_speed.KIND: verify_table,
+    }
     kinds = {cell.kind for cell in samples}
-    parts: list[str] = []
-    if http_calls.KIND in kinds:
-        parts += [http_table(samples, "calls_per_s", "calls a second", 0)]
-        parts += [http_table(samples, "cpu_us", "the server's processor time for each call, µs", 0)]
-    if stdio_calls.KIND in kinds:
-        parts.append(pipe_table(samples))
-    if list_calls.KIND in kinds:
-        parts.append(list_table(samples))
-    if stages.KIND in kinds:
-        parts.append(stage_table(samples))
-    if memory_calls.KIND in kinds:
-        parts.append(memory_table(samples))
-    if cold_start.KIND in kinds:
-        parts.append(start_table(samples))
-    if verify_speed.KIND in kinds:
-        parts.append(verify_table(samples))
-    return parts
+    return [write(samples) for kind, write in writers.items() if kind in kinds]
 
 
-def http_table(samples: Samples, metric: str, words: str, digits: int) -> str:
+def client_table(samples: Samples) -> str:
+    metrics = (("cpu_us", "processor time of the server, µs", 0), ("wall_ms", "time of a call, ms", 2))
+    heads = ["client", "server", *(f"{words}, {busy} in flight" for busy in IN_FLIGHT for _, words, _ in metrics)]
+    parts = ["## Real clients over HTTP"]
+    for era in ERAS:
+        cells = [
+            [Cell(real_clients.KIND, peer, era, 1, busy, client) for busy in IN_FLIGHT]
+            for client in real_clients.CLIENTS
+            for peer in real_clients.PEERS
+        ]
+        rows = [
+            [
+                real_clients.CLIENTS[row[0].client],
+                LABELS[row[0].peer],
+                *(_figure(samples, cell, metric, digits) for cell in row for metric, _, digits in metrics),
+            ]
+            for row in cells
+            if any(samples.get(cell) for cell in row)
+        ]
+        parts.append(f"Protocol {era}\n\n" + table(heads, rows, words=2))
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def http_tables(samples: Samples) -> str:
+    """One table for each metric, and the heads of other clients."""
+    first = http_table(samples, "cpu_us", "the server's processor time for each call, µs")
+    return "\n".join([first, http_table(samples, "calls_per_s", "calls a second"), head_table(samples)])
+
+
+def http_table(samples: Samples, metric: str, words: str) -> str:
     sizes = _sizes(samples, http_calls.KIND)
-    parts = [f"## Over HTTP: {words}"]
+    parts = [f"## Over HTTP with the requests of the SDK's client: {words}"]
     for era in ERAS:
         heads = [f"{n:,} tool{'s' if n > 1 else ''}, {busy} in flight" for busy in IN_FLIGHT for n in sizes]
         rows = _rows(
             samples,
+            CONTENDERS,
             lambda peer, era=era: [
-                _figure(samples, Cell(http_calls.KIND, peer, era, n, busy), metric, digits)
+                _figure(samples, Cell(http_calls.KIND, peer, era, n, busy), metric, 0)
                 for busy in IN_FLIGHT
                 for n in sizes
             ],
@@ -133,16 +175,34 @@ def http_table(samples: Samples, metric: str, words: str, digits: int) -> str:
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
-def memory_table(samples: Samples) -> str:
-    sizes = _sizes(samples, memory_calls.KIND)
-    heads = [f"{era}, {n:,} tool{'s' if n > 1 else ''}" for era in ERAS for n in sizes]
+def head_table(samples: Samples) -> str:
+    clients = {"": "sdk"} | {client: client for client in messages.RECORDED[1:]}
+    heads = [f"{era}, {name}" for era in ERAS for name in clients.values()]
     rows = _rows(
         samples,
+        http_calls.BY_CLIENT,
         lambda peer: [
-            _figure(samples, Cell(memory_calls.KIND, peer, era, n), "cpu_us", 0) for era in ERAS for n in sizes
+            _figure(samples, Cell(http_calls.KIND, peer, era, 1, 32, client), "cpu_us", 0)
+            for era in ERAS
+            for client in clients
         ],
     )
-    return "## In memory: processor time for each call, client included, µs\n\n" + table(["", *heads], rows)
+    words = "## Over HTTP with the requests of several clients, 32 in flight: the server's processor time, µs\n\n"
+    return words + table(["", *heads], rows)
+
+
+def sqlite_table(samples: Samples) -> str:
+    heads = [f"{era}, {busy} in flight" for era in ERAS for busy in IN_FLIGHT]
+    rows = _rows(
+        samples,
+        SQLITE,
+        lambda peer: [
+            _figure(samples, Cell(sqlite_calls.KIND, peer, era, 1, busy), "cpu_us", 0)
+            for era in ERAS
+            for busy in IN_FLIGHT
+        ],
+    )
+    return "## `add_task` on SQLite: the server's processor time for each call, µs\n\n" + table(["", *heads], rows)
 
 
 def pipe_table(samples: Samples) -> str:
@@ -154,7 +214,7 @@ def pipe_table(samples: Samples) -> str:
         return [_figure(samples, cell, metric, 0) for cell in cells for metric, _ in metrics]
 
     return f"## Over stdio: {stdio_calls.IN_FLIGHT} in flight on one pipe\n\n" + table(
-        ["", *heads], _rows(samples, figures)
+        ["", *heads], _rows(samples, CONTENDERS, figures)
     )
 
 
@@ -163,7 +223,7 @@ def list_table(samples: Samples) -> str:
         return [_figure(samples, Cell(list_calls.KIND, peer, era, TOOLS[-1]), "cpu_ms", 2) for era in ERAS]
 
     words = f"## tools/list of {TOOLS[-1]:,} tools over HTTP: the server's processor time for each, ms\n\n"
-    return words + table(["", *ERAS], _rows(samples, figures))
+    return words + table(["", *ERAS], _rows(samples, CONTENDERS, figures))
 
 
 def stage_table(samples: Samples) -> str:
@@ -178,10 +238,11 @@ def stage_table(samples: Samples) -> str:
 
 
 def start_table(samples: Samples) -> str:
-    metrics = (("wall_ms", "ms", 0), ("cpu_ms", "ms of processor time", 0), ("rss_mb", "MB resident", 1))
+    metrics = (("cpu_ms", "ms of processor time", 0), ("wall_ms", "ms", 0), ("rss_mb", "MB resident", 1))
     heads = [f"{era}, {words}" for era in ERAS for _, words, _ in metrics]
     rows = _rows(
         samples,
+        STARTED,
         lambda peer: [
             _figure(samples, Cell(cold_start.KIND, peer, era), metric, digits)
             for era in ERAS
@@ -203,9 +264,9 @@ def _sizes(samples: Samples, kind: str) -> list[int]:
     return [size for size in TOOLS if any(cell.kind == kind and cell.tools == size for cell in samples)]
 
 
-def _rows(samples: Samples, figures: Callable[[str], list[str]]) -> list[list[str]]:
+def _rows(samples: Samples, peers: Iterable[str], figures: Callable[[str], list[str]]) -> list[list[str]]:
     there = {cell.peer for cell in samples}
-    rows = [[contender.label, *figures(name)] for name, contender in CONTENDERS.items() if name in there]
+    rows = [[LABELS[peer], *figures(peer)] for peer in peers if peer in there]
     return [row for row in rows if any(figure != MISSING for figure in row[1:])]
 
 
@@ -222,15 +283,14 @@ def target_section(found: Sequence[Target]) -> str:
         return ""
     summary = table(["Target", "bound", "measured, worst case", "range", ""], rows)
     details = [_finding_row(target, finding) for target in found for finding in target.findings]
-    every = table(["Target", "condition", "measured", "by processor time", ""], details)
+    every = table(["Target", "condition", "measured", ""], details)
     fold = f"<details><summary>Each target under each condition</summary>\n\n{every}\n</details>\n"
     return f"## Targets\n\n{summary}\n{fold}"
 
 
 def _finding_row(target: Target, finding: Finding) -> list[str]:
-    by_cpu = "" if finding.by_cpu is None else _value(finding.by_cpu, target)
     verdict = "met" if target.holds(finding) else "**missed**"
-    return [target.words, finding.condition, _value(finding.value, target), by_cpu, verdict]
+    return [target.words, finding.condition, _value(finding.value, target), verdict]
 
 
 def _target_row(target: Target) -> list[str]:
@@ -251,11 +311,11 @@ def _value(number: float, target: Target) -> str:
     return f"{number:,.1f} {target.unit}"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; the first column is text, the others are figures."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
+    """A Markdown table; so many of the first columns are words, the others are figures."""
     lines = [
         "| " + " | ".join(heads) + " |",
-        "|" + "|".join(["---", *("---:" for _ in heads[1:])]) + "|",
+        "|" + "|".join([*["---"] * words, *["---:"] * (len(heads) - words)]) + "|",
         *("| " + " | ".join(row) + " |" for row in rows),
     ]
     return "\n".join(lines) + "\n"

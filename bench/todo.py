@@ -1,4 +1,4 @@
-"""The todo server on SQLite and PostgreSQL: each tool at 1 and 32 in flight, a large table, the start.
+"""The todo server on SQLite and PostgreSQL: each tool at 1 and 32 in flight, a large table.
 
 `python -m bench --only todo --write` writes docs/benchmarks-todo.md.
 """
@@ -6,8 +6,6 @@
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,11 +16,10 @@ from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from bench import cold_start, load, messages
-from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
-from bench.http_calls import Served, wait_for
+from bench import load, messages
+from bench.contenders import IN_FLIGHT
+from bench.http_calls import Served, serving
 from bench.measure import median, ratio, spread
-from bench.processes import end, environment
 from mcp_core.db import address, open_database
 from mcp_todo.model import Task
 from mcp_todo.store import MIGRATIONS, SqlTaskRepository, tasks
@@ -33,7 +30,6 @@ LISTED = 100
 """The number of tasks of the user whose tasks are listed."""
 SMALL, LARGE = 1_000, 1_000_000
 OWNER = "bench"
-START = [sys.executable, "-c", "from mcp_todo.main import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -61,9 +57,7 @@ def measure(rounds: int, calls: int, folder: Path, *, log: Callable[[str], None]
             asyncio.run(_fill(by_size[large], large))
         calls_taken = _calls(stack, urls, rounds, calls, folder=folder, log=log)
         lists_taken = _lists(stack, sized, rounds, calls, folder=folder, log=log)
-        log("cold start")
-        starts = _starts(rounds + 2, folder)
-    return {"calls": calls_taken, "lists": lists_taken, "starts": starts, "large": large}
+    return {"calls": calls_taken, "lists": lists_taken, "large": large}
 
 
 # --- databases ---------------------------------------------------------------------------------------------
@@ -139,21 +133,6 @@ async def _tasks(url: str, count: int) -> list[UUID]:
 # --- calls -------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _served(url: str, folder: Path) -> Iterator[Served]:
-    env = environment(folder) | {"BENCH_DB": url}
-    command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.todo", "1"]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        served = Served(int(process.stdout.readline()), process.pid)
-        wait_for(served)
-        yield served
-    finally:
-        end(process)
-
-
 def _arguments(tool: str, number: int, ids: Sequence[UUID]) -> dict[str, Any]:
     if tool == "add_task":
         return {"user_id": "adder", "title": f"Task {number}"}
@@ -181,7 +160,7 @@ def _sample(served: Served, url: str, tool: str, in_flight: int, calls: int) -> 
 def _calls(
     stack: ExitStack, urls: dict[str, str], rounds: int, calls: int, *, folder: Path, log: Callable[[str], None]
 ) -> list[Figure]:
-    servers = {name: stack.enter_context(_served(url, folder)) for name, url in urls.items()}
+    servers = {name: stack.enter_context(serving("todo", folder, BENCH_DB=url)) for name, url in urls.items()}
     cells = [(name, tool, busy) for tool in TOOLS for busy in IN_FLIGHT for name in urls]
     taken: dict[Any, list[dict[str, float]]] = {cell: [] for cell in cells}
     for number in range(-1, rounds):
@@ -225,7 +204,7 @@ def _lists(
 ) -> dict[str, dict[int, list[dict[str, float]]]]:
     taken: dict[str, dict[int, list[dict[str, float]]]] = {}
     for name, urls in sized.items():
-        servers = {size: stack.enter_context(_served(url, folder)) for size, url in urls.items()}
+        servers = {size: stack.enter_context(serving("todo", folder, BENCH_DB=url)) for size, url in urls.items()}
         taken[name] = {size: [] for size in urls}
         for number in range(-1, rounds + 2):
             log(f"one user's list on {name}, round {number + 1}")
@@ -233,17 +212,6 @@ def _lists(
                 figures = _sample(servers[size], url, "list_tasks", 1, calls if number >= 0 else 50)
                 if number >= 0:
                     taken[name][size].append(figures)
-    return taken
-
-
-def _starts(rounds: int, folder: Path) -> dict[str, list[dict[str, float]]]:
-    os.environ["TOOLCHARTER_DB"] = f"sqlite:///{folder}/start.db"
-    bare = CONTENDERS["low_level"].command
-    cold_start.start(START, ERAS[1], folder, "add_task")
-    taken: dict[str, list[dict[str, float]]] = {"todo": [], "bare": []}
-    for _ in range(rounds):
-        taken["todo"].append(dict(cold_start.start(START, ERAS[1], folder, "add_task")))
-        taken["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
     return taken
 
 
@@ -276,8 +244,7 @@ def page(taken: dict[str, Any], made_by: str, about: str) -> str:
             f"| {median(figure.of('calls_per_s')):,.0f} ± {spread(figure.of('calls_per_s')):.0%} "
             f"| {median(figure.of('ms')):.2f} | {median(figure.of('cpu_us')):,.0f} | {alone:.2f} | {ours} |"
         )
-    lines += ["", f"## One user's {LISTED} tasks out of many", "", *_list_table(taken), "", "## Start", ""]
-    return "\n".join([*lines, *_start_table(taken["starts"]), ""])
+    return "\n".join([*lines, "", f"## One user's {LISTED} tasks out of many", "", *_list_table(taken), ""])
 
 
 def _list_table(taken: dict[str, Any]) -> list[str]:
@@ -295,18 +262,3 @@ def _list_table(taken: dict[str, Any]) -> list[str]:
             f"| at most 1.50: {'met' if shown <= 1.5 else '**missed**'} |"
         )
     return lines
-
-
-def _start_table(starts: dict[str, list[dict[str, float]]]) -> list[str]:
-    ours, bare = ([t["wall_ms"] for t in starts[who]] for who in ("todo", "bare"))
-    shown = ratio(ours, bare)
-    verdict = "met" if shown <= 0.75 else "**missed**"
-    return [
-        "To the first tools/list answer over stdio, with an existing, empty SQLite file.",
-        "",
-        "| | ms | MB resident |",
-        "|---|---:|---:|",
-        f"| mcp-todo | {median(ours):.0f} | {median([t['rss_mb'] for t in starts['todo']]):.0f} |",
-        f"| bare low-level SDK, one tool | {median(bare):.0f} | {median([t['rss_mb'] for t in starts['bare']]):.0f} |",
-        f"| ratio | {shown:.2f} | target: at most 0.75, {verdict} |",
-    ]

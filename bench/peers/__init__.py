@@ -1,5 +1,4 @@
 """One small server in each file: `add` and more tools, written as each library recommends.
 
-Every file has the same three functions: `in_memory`, `http_app` and `stdio`. Run as a file it serves one tool over
-stdio.
+Every file has `http_app`, and most have `stdio`. Run as a file such a server has one tool over stdio.
 """

@@ -8,8 +8,6 @@ The limit and the cache are configured so that every call is let through, looked
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +49,6 @@ def file_logger() -> logging.Logger:
     log.propagate = False
     log.addHandler(logging.FileHandler(Path(os.environ["BENCH_FOLDER"]) / f"middlewares-{os.getpid()}.log"))
     return log
-
-
-@asynccontextmanager
-async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client does the same
 
 
 def http_app(tools: int) -> Any:

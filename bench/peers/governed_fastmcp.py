@@ -1,8 +1,6 @@
 """Our governed tools on FastMCP 4."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from fastmcp import FastMCP
@@ -16,11 +14,6 @@ def build(tools: int) -> FastMCP[Any]:
     server: FastMCP[Any] = FastMCP("governed-fastmcp", lifespan=governed(app))
     add_tools(server, app)
     return server
-
-
-@asynccontextmanager
-async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client does the same
 
 
 def http_app(tools: int) -> Any:

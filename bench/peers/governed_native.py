@@ -2,21 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.peers.governed_app import build
 from mcp_core.hosts.lane.stdio import serve_stdio
-from mcp_core.hosts.sdk.server import build_server
 from mcp_core.hosts.site.server import Site
 
 logging.getLogger("mcp").setLevel(logging.WARNING)
-
-
-@asynccontextmanager
-async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build_server(build(tools))
 
 
 def http_app(tools: int) -> Any:

@@ -1,8 +1,6 @@
 """The bare low-level SDK: no validation, no governance, and a look-up of schemas by name."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import mcp_types as types
@@ -33,11 +31,6 @@ def build(tools: int) -> Server[Any]:
         return types.CallToolResult(content=[types.TextContent(type="text", text=str(total))])
 
     return Server("low-level", on_list_tools=list_tools, on_call_tool=call_tool, get_tool_input_schema=schemas.get)
-
-
-@asynccontextmanager
-async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)
 
 
 def http_app(tools: int) -> Any:

@@ -1,8 +1,6 @@
 """The SDK's own high-level server."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -19,11 +17,6 @@ def build(tools: int) -> MCPServer[Any]:
     for number in range(1, tools):
         server.add_tool(add, name=f"add_{number}")
     return server
-
-
-@asynccontextmanager
-async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)
 
 
 def http_app(tools: int) -> Any:

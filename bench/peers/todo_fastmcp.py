@@ -1,8 +1,9 @@
 """The five functions of the todo server on FastMCP 4, on the same store, without any governance.
 
-As its makers would tune it: no sessions, plain JSON answers, httptools and uvloop.
+As its makers would tune it: no sessions, plain JSON answers, a look-up of schemas, httptools and uvloop.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -84,4 +85,7 @@ async def update_task(
 
 
 def http_app(_: int) -> Any:
+    # Without a look-up by name, each call of the newer protocol lists all tools.
+    schemas = {tool.name: tool.parameters for tool in asyncio.run(server.list_tools())}
+    server._mcp_server.get_tool_input_schema = schemas.get  # noqa: SLF001 - FastMCP has no public way
     return server.http_app(json_response=True, stateless_http=True)
