@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import psutil
 
 from bench.atl_site import RecordedSite
-from bench.http_calls import Served, cpu_ms, serving
+from bench.http_calls import cpu_ms
 from bench.measure import median
+from bench.processes import Served, serving
 from mcp_atl.app import build
 from mcp_atl.settings import AtlSettings
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any
 import psutil
 
 from bench import messages
-from bench.contenders import ERAS, ROOT, STARTED, start_command
+from bench.contenders import ERAS, STARTED, start_command
 from bench.measure import Cell, Sample, cpu_seconds, interleave
 from bench.packages import NotInstalled
-from bench.processes import end, environment
+from bench.processes import environment, limited, started
 
 KIND = "start"
-PATIENCE = 60.0
 LIST_ID = 1
 
 
@@ -42,22 +40,14 @@ def start(command: Sequence[str], era: str, folder: Path) -> Sample:
     folder.mkdir(exist_ok=True)
     # Each server has a database, documents and settings of its own, which stay from one start to the next.
     env = environment(folder) | {"HOME": str(folder), "TOOLCHARTER_DB": f"sqlite:///{folder}/start.db"}
-    pipe, started = subprocess.PIPE, time.perf_counter()
-    process = subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env, cwd=ROOT
-    )
-    guard = threading.Timer(PATIENCE, process.kill)
-    guard.start()
-    try:
+    began = time.perf_counter()
+    with started(command, folder, env=env, stderr=subprocess.DEVNULL) as process, limited(process):
         if era == messages.LEGACY:
             converse(process, messages.INITIALIZE)
             say(process, messages.INITIALIZED)
         answer = converse(process, messages.request(era, LIST_ID, "tools/list"))
-        passed = time.perf_counter() - started
+        passed = time.perf_counter() - began
         used, resident = cpu_seconds(process.pid), psutil.Process(process.pid).memory_info().rss
-    finally:
-        guard.cancel()
-        end(process)
     if not answer["result"]["tools"]:
         raise ValueError(f"{command} lists no tools")
     return {"wall_ms": passed * 1000, "cpu_ms": used * 1000, "rss_mb": resident / 1e6}

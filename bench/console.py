@@ -7,7 +7,6 @@ each: of a server that is busy all the time, it decides how many calls a second 
 """
 
 import asyncio
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +17,8 @@ from pathlib import Path
 import psutil
 
 from bench import load, messages
-from bench.contenders import ROOT
 from bench.measure import cpu_seconds, difference, median, ratio, spread
-from bench.processes import end, environment, listening_port
+from bench.processes import serving_command
 
 KIND = "console"
 RATE = 2_000
@@ -73,17 +71,9 @@ def _serve(setup: str, folder: Path) -> Iterator[tuple[int, int]]:
         f"sqlite:///{place / 'todo.db'}",
         *(["--no-console"] if setup == OFF else []),
     ]
-    env = {name: value for name, value in environment(folder).items() if not name.startswith("TOOLCHARTER_")}
-    log = place / "server.log"
-    with log.open("w", encoding="utf-8") as file:
-        command = [sys.executable, "-c", SERVER, *options]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, text=True, env=env, cwd=ROOT)
-        try:
-            port = listening_port(process, log)
-            asyncio.run(_add_tasks(port))
-            yield process.pid, port
-        finally:
-            end(process)
+    with serving_command([sys.executable, "-c", SERVER, *options], place, as_installed=True) as served:
+        asyncio.run(_add_tasks(served.port))
+        yield served.pid, served.port
 
 
 async def _add_tasks(port: int) -> None:

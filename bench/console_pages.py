@@ -7,7 +7,6 @@ first content, and how large everything was that it loaded. Needs Chromium.
 
 import asyncio
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +15,8 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import Browser, async_playwright
 
-from bench.contenders import ROOT
 from bench.measure import median
-from bench.processes import end, environment, listening_port
+from bench.processes import serving_command
 
 KIND = "console-pages"
 TOOLS = (200, 5_000)
@@ -80,15 +78,8 @@ async def _measure(rounds: int, folder: Path, log: Callable[[str], None]) -> Fig
 
 @contextmanager
 def _serve(tools: int, folder: Path) -> Iterator[str]:
-    log = folder / f"server-{tools}.log"
-    with log.open("w", encoding="utf-8") as file:
-        command = [sys.executable, "-c", SERVER.format(tools=tools)]
-        env = environment(folder)
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, text=True, env=env, cwd=ROOT)
-        try:
-            yield f"http://127.0.0.1:{listening_port(process, log)}"
-        finally:
-            end(process)
+    with serving_command([sys.executable, "-c", SERVER.format(tools=tools)], folder) as served:
+        yield f"http://127.0.0.1:{served.port}"
 
 
 async def _path(browser: Browser, base: str, name: str) -> str:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,7 @@ from typing import Any
 import psutil
 
 from bench import load, messages
-from bench.contenders import ROOT
-from bench.processes import PATIENCE, end, environment, listening_port
+from bench.processes import PATIENCE, serving_command, started
 
 KIND = "fuzz"
 REQUESTS = 1_000_000
@@ -179,18 +178,20 @@ def _one_line(value: str) -> str:
 
 async def _over_http(requests: int, folder: Path, log: Callable[[str], None], dice: random.Random) -> Fuzzed:
     fuzzed, started = Fuzzed("HTTP"), time.monotonic()
-    with _http_server(folder) as (port, process):
+    # With every gate on, as its command serves it.
+    with serving_command(_command("http", "--port", "0", "--db", f"sqlite:///{folder}/http.db"), folder) as served:
+        port = served.port
         numbers, session = iter(range(requests)), await load.open_session(port)
 
         async def work() -> None:
             wire = await load.connect(port)
             for number in numbers:
                 wire = await _send(wire, http_request(dice, number, port, session), port, fuzzed)
-                _after(fuzzed, process.pid, requests, log)
+                _after(fuzzed, served.pid, requests, log)
             wire.close()
 
         await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
-        fuzzed.after = _resident(process.pid)
+        fuzzed.after = _resident(served.pid)
         await _still_serves(port, fuzzed)
     fuzzed.seconds = time.monotonic() - started
     return fuzzed
@@ -233,40 +234,25 @@ async def _still_serves(port: int, fuzzed: Fuzzed) -> None:
     wire.close()
 
 
-@contextmanager
-def _http_server(folder: Path) -> "Iterator[tuple[int, subprocess.Popen[str]]]":
-    """The todo server as its command serves it, with every gate on."""
-    with _log_file(folder, "http") as log:
-        process = _start(folder, log, "http", "--port", "0", "--db", f"sqlite:///{folder}/http.db")
-        try:
-            yield listening_port(process, folder / "http.log"), process
-        finally:
-            end(process)
-
-
 # --- over stdio ----------------------------------------------------------------------------------------------
 
 
 def _over_stdio(requests: int, folder: Path, log: Callable[[str], None], dice: random.Random, era: str) -> Fuzzed:
-    fuzzed, started = Fuzzed(f"stdio, {era}"), time.monotonic()
-    with _log_file(folder, era) as file:
-        process = _start(folder, file, "stdio", "--db", f"sqlite:///{folder}/{era}.db")
+    fuzzed, began = Fuzzed(f"stdio, {era}"), time.monotonic()
+    command = _command("stdio", "--db", f"sqlite:///{folder}/{era}.db")
+    with (folder / f"{era}.log").open("w", encoding="utf-8") as file, started(command, folder, stderr=file) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            if era == messages.LEGACY:
-                process.stdin.write(json.dumps(messages.INITIALIZE) + "\n" + json.dumps(messages.INITIALIZED) + "\n")
-            for first in range(0, requests, LINES):
-                count = min(LINES, requests - first)
-                for number in range(first, first + count):
-                    process.stdin.write(text(dice, number, era).replace(b"\n", b" ").decode("utf-8", "replace") + "\n")
-                fuzzed.sent += count
-                _await_answer(process, f"sentinel-{first}", era, fuzzed)
-                _after(fuzzed, process.pid, requests, log)
-            fuzzed.after = _resident(process.pid)
-        finally:
-            end(process)
-    fuzzed.seconds = time.monotonic() - started
+        if era == messages.LEGACY:
+            process.stdin.write(json.dumps(messages.INITIALIZE) + "\n" + json.dumps(messages.INITIALIZED) + "\n")
+        for first in range(0, requests, LINES):
+            count = min(LINES, requests - first)
+            for number in range(first, first + count):
+                process.stdin.write(text(dice, number, era).replace(b"\n", b" ").decode("utf-8", "replace") + "\n")
+            fuzzed.sent += count
+            _await_answer(process, f"sentinel-{first}", era, fuzzed)
+            _after(fuzzed, process.pid, requests, log)
+        fuzzed.after = _resident(process.pid)
+    fuzzed.seconds = time.monotonic() - began
     return fuzzed
 
 
@@ -291,16 +277,8 @@ def _await_answer(process: "subprocess.Popen[str]", sentinel: str, era: str, fuz
 # --- both ----------------------------------------------------------------------------------------------------
 
 
-def _start(folder: Path, log: Any, *words: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", "from mcp_todo.main import main; main()", *words, "--deadline", "60"]
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, text=True, env=environment(folder), cwd=ROOT)
-
-
-@contextmanager
-def _log_file(folder: Path, name: str) -> Iterator[Any]:
-    with (folder / f"{name}.log").open("w", encoding="utf-8") as log:
-        yield log
+def _command(*words: str) -> list[str]:
+    return [sys.executable, "-c", "from mcp_todo.main import main; main()", *words, "--deadline", "60"]
 
 
 def _after(fuzzed: Fuzzed, pid: int, requests: int, log: Callable[[str], None]) -> None:

@@ -31,10 +31,10 @@ from bench.govern_proxies import (
     governor,
     mcp_proxy_command,
     serve,
-    started,
 )
-from bench.http_calls import Load, Served, sample, serving
+from bench.http_calls import Load, sample
 from bench.measure import Cell, Sample, cpu_seconds, difference, interleave, median, ratio, spread, values
+from bench.processes import Served, serving, started
 
 KIND = "govern"
 HTTP, STDIO = "http", "stdio"

@@ -17,7 +17,7 @@ import psutil
 
 from bench import load, messages
 from bench.govern_proxies import TINY, governor
-from bench.http_calls import Served
+from bench.processes import Served
 
 KIND = "govern-faults"
 KILLS, CALLS, IN_FLIGHT = 5, 1_000, 32

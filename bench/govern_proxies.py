@@ -1,7 +1,6 @@
 """What stands before an upstream in the benchmark of the governor: nothing, ours, FastMCP's proxy, mcp-proxy."""
 
 import asyncio
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +12,8 @@ import tomlkit
 
 from bench import messages
 from bench.contenders import ROOT
-from bench.http_calls import Served, wait_for
 from bench.packages import NotInstalled, pypi_folder
-from bench.processes import end, environment, free_port, listening_port
+from bench.processes import Served, free_port, serving_command, started, wait_for
 from mcp_core.settings import Settings
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
@@ -48,18 +46,6 @@ PROXIES = (DIRECT, OURS, FASTMCP, CONNECTED, OTHER)
 
 
 @contextmanager
-def started(command: Sequence[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process of this benchmark, ended whatever happens."""
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True, env=environment(folder), cwd=ROOT
-    )
-    try:
-        yield process
-    finally:
-        end(process)
-
-
-@contextmanager
 def serve(proxy: Proxy, upstream: Sequence[str], folder: Path) -> Iterator[Served]:
     """The proxy before an upstream, which is an address or a command."""
     if proxy is OURS:
@@ -69,31 +55,23 @@ def serve(proxy: Proxy, upstream: Sequence[str], folder: Path) -> Iterator[Serve
         port = free_port()
         command = [mcp_proxy_command()[0] or "", "--port", str(port), "--stateless", "--log-level", "WARNING", "--"]
         with started([*command, *upstream], folder) as process:
-            yield _ready(Served(port, process.pid))
+            yield wait_for(Served(port, process.pid))
     else:
         with started([sys.executable, "-m", "bench.peers.fastmcp_proxy", proxy.name, *upstream], folder) as process:
             assert process.stdout is not None
-            yield _ready(Served(int(process.stdout.readline()), process.pid))
+            yield wait_for(Served(int(process.stdout.readline()), process.pid))
 
 
 @contextmanager
 def governor(upstreams: Mapping[str, Mapping[str, object]], folder: Path, *options: str) -> Iterator[Served]:
     """The governor with these upstreams, all of whose tools are approved."""
     with tempfile.TemporaryDirectory(dir=folder) as name:
-        path, log = Path(name) / "charter.toml", Path(name) / "log"
+        path = Path(name) / "charter.toml"
         path.write_text(tomlkit.dumps({"upstream": upstreams}), encoding="utf-8")
         asyncio.run(_approve_all(path))
         command = [sys.executable, "-c", _GOVERN, "govern", "http", "--charter", str(path), "--port", "0", *options]
-        with (
-            log.open("w") as stderr,
-            subprocess.Popen(
-                command, stderr=stderr, stdout=subprocess.DEVNULL, text=True, env=environment(folder), cwd=ROOT
-            ) as process,
-        ):
-            try:
-                yield _ready(Served(listening_port(process, log), process.pid))
-            finally:
-                end(process)
+        with serving_command(command, folder) as served:
+            yield served
 
 
 async def _approve_all(path: Path) -> None:
@@ -107,11 +85,6 @@ async def _approve_all(path: Path) -> None:
 
 def _table(upstream: Sequence[str]) -> dict[str, object]:
     return {"url": upstream[0]} if upstream[0].startswith("http") else {"command": list(upstream)}
-
-
-def _ready(served: Served) -> Served:
-    wait_for(served)
-    return served
 
 
 def mcp_proxy_command() -> tuple[str | None, str]:

@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.http_calls import cpu_ms, serving
+from bench.http_calls import cpu_ms
 from bench.measure import median
+from bench.processes import serving
 from mcp_guide.content.formats import render
 from mcp_guide.content.pages import PageLimits, get_page
 from mcp_guide.content.search import SearchIndex

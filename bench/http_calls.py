@@ -5,12 +5,10 @@ The requests are those of the SDK's client; some are repeated with those of othe
 
 import asyncio
 import json
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,20 +16,11 @@ from typing import Any
 from bench import load, messages
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
 from bench.measure import Cell, Sample, interleave
-from bench.processes import end, environment
+from bench.processes import PATIENCE, Served, serving
 
 KIND = "http"
 BY_CLIENT = ("direct_asgi", "low_level", "governed_native")
 """The servers that also get the heads of other clients."""
-PATIENCE = 60.0
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server."""
-
-    port: int
-    pid: int
 
 
 @dataclass(frozen=True)
@@ -66,37 +55,6 @@ def measure(
         for number, cell in enumerate(cells):
             sample(servers[cell.peer, cell.tools], cell, Load(0.2, 100), 1_000_000 + 100 * number)
         return interleave(cells, rounds, take, log)
-
-
-@contextmanager
-def serving(peer: str, folder: Path, tools: int = 1, **variables: str) -> Iterator[Served]:
-    """A server of bench/peers in a process of its own, with more environment variables."""
-    pipe, env = subprocess.PIPE, environment(folder) | variables
-    command = [sys.executable, "-m", "bench.worker", peer, str(tools)]
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env, cwd=ROOT)
-    try:
-        assert process.stdout is not None
-        port = process.stdout.readline().strip()
-        if not port:
-            raise RuntimeError(f"{peer} with {tools} tools did not start")
-        served = Served(int(port), process.pid)
-        wait_for(served)
-        yield served
-    finally:
-        end(process)
-
-
-def wait_for(served: Served) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", served.port), 1).close()
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-        else:
-            return
 
 
 def sample(

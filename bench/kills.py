@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import messages
-from bench.todo import postgres
+from bench.postgres import postgres
 from mcp_core.calling.stages.idempotency import KEY, REPEATED
 from tests.forkserver.commands import command_path, commands
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bench import messages
 from bench.contenders import ERAS, TOOLS
-from bench.http_calls import Served, serving
 from bench.load import body, close_session, connect, open_session
 from bench.measure import Cell, Sample, cpu_seconds, interleave
+from bench.processes import Served, serving
 
 KIND = "list"
 

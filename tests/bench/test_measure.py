@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import cold_start, http_calls, load, messages, readme, real_clients, report
+from bench import cold_start, load, messages, readme, real_clients, report
 from bench.__main__ import parse
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, start_command
 from bench.measure import Cell, cpu_seconds, difference, in_order, interleave, median, ratio, spread
+from bench.processes import serving
 from bench.real_clients import CLIENTS, conditions
 from bench.targets import Finding, Target, targets
 from tests.mcp_core.audited import audited
@@ -131,7 +132,7 @@ def test_a_measurement_or_a_contender_can_be_chosen():
 
 def test_servers_and_the_floor_can_be_measured_over_http(tmp_path: Path):
     for peer in ("direct_asgi", THEIRS, OURS):
-        with http_calls.serving(peer, tmp_path, 2) as served:
+        with serving(peer, tmp_path, 2) as served:
             where = {"port": served.port, "pid": served.pid, "in_flight": 2, "seconds": 60, "calls": 3}
             for first, client in enumerate(messages.RECORDED):
                 taken = [asyncio.run(load.sample(era=era, client=client, first=10 * first, **where)) for era in ERAS]
@@ -145,7 +146,7 @@ def test_servers_and_the_floor_can_be_measured_over_http(tmp_path: Path):
 
 def test_a_row_is_added_by_our_server_and_by_the_one_written_by_hand(tmp_path: Path):
     for peer in ("todo", "todo_low_level"):
-        with http_calls.serving(peer, tmp_path, BENCH_DB=f"sqlite:///{tmp_path}/{peer}.db") as served:
+        with serving(peer, tmp_path, BENCH_DB=f"sqlite:///{tmp_path}/{peer}.db") as served:
             where = {"port": served.port, "pid": served.pid, "in_flight": 2, "seconds": 60, "calls": 3, "first": 5}
             taken = [asyncio.run(load.sample(era=era, tool="add_task", **where)) for era in ERAS]
         assert [one["calls"] for one in taken] == [3, 3]

@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bench import http_calls, real_clients
+from bench import real_clients
 from bench.measure import Cell
+from bench.processes import serving
 from bench.real_clients import conditions
 
 
 def test_a_real_client_calls_our_server(tmp_path: Path):
     client = "sdk"
-    with real_clients.started(client) as process, http_calls.serving("governed_native", tmp_path) as served:
+    with real_clients.running(client) as process, serving("governed_native", tmp_path) as served:
         for era, in_flight in conditions(client):
             cell = Cell(real_clients.KIND, "governed_native", era, 1, in_flight, client)
             taken = real_clients.sample(process, served, cell, 3, 1)
