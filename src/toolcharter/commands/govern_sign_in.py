@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from mcp_core.auth.oauth.errors import OAuthError
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.govern import charter_file
 from toolcharter.govern.charter import Charter, OAuthTable
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.errors import SignInFailed
 from toolcharter.govern.oauth.loopback import sign_in_here
 from toolcharter.govern.oauth.owners import describe_owner, named_owner
 from toolcharter.govern.oauth.probe import probe
@@ -42,7 +42,7 @@ async def login(path: Path, charter: Charter, name: str, options: argparse.Names
     try:
         challenge = await probe(table.url)
         await sign_in_here(SignIns(name, table.url, oauth, store), owner, challenge, show)
-    except (SignInFailed, UpstreamUnavailable) as error:
+    except (OAuthError, UpstreamUnavailable) as error:
         raise CannotRun(f"The server {name!r} {error} Nothing was changed.") from None
     if table.oauth is None:
         charter_file.set_oauth(path, name)

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Protocol
 
+from mcp_core.auth.oauth.challenge import Challenge, read_challenge
+from mcp_core.auth.oauth.errors import GrantRejected, OAuthError
+from mcp_core.auth.oauth.renewal import SharedRenewal
 from mcp_core.errors import PermissionDenied, SignInRequired, Unavailable
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.challenge import Challenge, read_challenge
-from toolcharter.govern.oauth.errors import GrantRejected, SignInFailed
 from toolcharter.govern.oauth.owners import SHARED, login_command
 from toolcharter.govern.oauth.records import SignIn
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
@@ -21,7 +22,7 @@ _NO_CHALLENGE = Challenge()
 Invite = Callable[[SignIns, str, Challenge], Awaitable[str | None]]
 """Begins a sign-in of an owner, and gives the address that the person opens; None where only a command helps.
 
-Raises SignInFailed or UpstreamUnavailable.
+Raises OAuthError or UpstreamUnavailable.
 """
 
 
@@ -75,7 +76,7 @@ class OwnerTokens:
         self._is_own = sign_ins.table.grant == "client_credentials"
         self._sign_in: SignIn | None = None
         self._version: int | None = None
-        self._renewal: asyncio.Task[SignIn] | None = None
+        self._renewal = SharedRenewal[SignIn]()
 
     async def headers(self) -> Mapping[str, str]:
         """The access token. Without one, the server says what it needs."""
@@ -127,16 +128,13 @@ class OwnerTokens:
         return await self._renew(challenge) is not None
 
     async def _renew(self, challenge: Challenge) -> SignIn | None:
-        if self._renewal is None or self._renewal.done():
-            self._renewal = asyncio.create_task(self._get_tokens(challenge))
         try:
-            # A call that ends early must not end the renewal: the new refresh token would be lost.
-            return await asyncio.shield(self._renewal)
+            return await self._renewal.run(lambda: self._get_tokens(challenge))
         except GrantRejected as error:
             if self._is_own:
                 raise Unavailable(f"The server {self._sign_ins.server!r} {error}") from None
             return None
-        except (SignInFailed, UpstreamUnavailable) as error:
+        except (OAuthError, UpstreamUnavailable) as error:
             raise Unavailable(f"The server {self._sign_ins.server!r} {error}") from None
 
     async def _get_tokens(self, challenge: Challenge) -> SignIn:
@@ -183,7 +181,7 @@ class OwnerTokens:
         if self._invite is not None:
             try:
                 address = await self._invite(self._sign_ins, self._owner, challenge)
-            except (SignInFailed, UpstreamUnavailable) as error:
+            except (OAuthError, UpstreamUnavailable) as error:
                 return Unavailable(f"The server {server!r} {error}")
         return sign_in_required(server, command, address)
 

@@ -4,9 +4,9 @@ import asyncio
 from contextlib import suppress
 from typing import NamedTuple
 
+from mcp_core.auth.oauth.challenge import Challenge
+from mcp_core.auth.oauth.errors import OAuthError
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.challenge import Challenge
-from toolcharter.govern.oauth.errors import SignInFailed
 from toolcharter.govern.oauth.loopback import sign_in_here
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
@@ -45,7 +45,7 @@ class LocalInvitations:
 async def _wait(sign_ins: SignIns, owner: str, challenge: Challenge, address: "asyncio.Future[str]") -> None:
     try:
         await sign_in_here(sign_ins, owner, challenge, address.set_result)
-    except (SignInFailed, UpstreamUnavailable) as error:
+    except (OAuthError, UpstreamUnavailable) as error:
         # Whoever waits for the address hears of it. Later, the browser has shown it, and the next call begins anew.
         if not address.done():
             address.set_exception(error)

@@ -21,14 +21,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from mcp_core.app import App
+from mcp_core.auth.oauth.addresses import is_loopback
+from mcp_core.auth.oauth.authorization import read_redirect
+from mcp_core.auth.oauth.challenge import Challenge
+from mcp_core.auth.oauth.errors import OAuthError
 from mcp_core.errors import PermissionDenied
 from mcp_core.hosts.callers import MAX_TOKEN_LENGTH, NotIdentified, http_caller
 from mcp_core.state.interface import StateUnavailable
-from toolcharter.govern.oauth.addresses import is_loopback
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.challenge import Challenge
-from toolcharter.govern.oauth.errors import SignInFailed
-from toolcharter.govern.oauth.loopback import read_answer
 from toolcharter.govern.oauth.owners import SHARED, describe_owner, owner_of
 from toolcharter.govern.oauth.records import Attempt
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
@@ -140,7 +140,7 @@ class SignInPages:
         return None
 
     async def _come_back(self, request: Request) -> Response:
-        answer = read_answer(request.url.query)
+        answer = read_redirect(request.url.query)
         number = answer.get("state", "").partition(".")[0]
         attempt = self._find(number)
         if attempt is None or attempt.browser is None:
@@ -154,7 +154,7 @@ class SignInPages:
             return _gone()
         try:
             await sign_ins.finish(claimed, answer)
-        except (SignInFailed, UpstreamUnavailable) as error:
+        except (OAuthError, UpstreamUnavailable) as error:
             return _page(f"The server {attempt.server!r} {error}", HTTPStatus.BAD_REQUEST)
         return _page(f"You are signed in to {attempt.server!r}. Go back to your agent; you can close this page.")
 

@@ -1,9 +1,9 @@
-"""What a server answers to somebody without a token."""
+"""The answer of a server to a request without a token."""
 
+from mcp_core.auth.oauth.challenge import Challenge, read_challenge
+from mcp_core.auth.oauth.errors import OAuthUnavailable
+from mcp_core.auth.oauth.http import OAuthHttp
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.oauth import http
-from toolcharter.govern.oauth.challenge import Challenge, read_challenge
-from toolcharter.govern.oauth.errors import SignInUnavailable
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 _REQUEST: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -12,7 +12,7 @@ _REQUEST: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "para
 async def probe(address: str) -> Challenge:
     """The challenge of a server; an empty one where it does not refuse. Raises UpstreamUnavailable."""
     try:
-        answer = await http.post_json(address, _REQUEST, "application/json, text/event-stream")
-    except SignInUnavailable as error:
+        answer = await OAuthHttp().post_json(address, _REQUEST, {"accept": "application/json, text/event-stream"})
+    except OAuthUnavailable as error:
         raise UpstreamUnavailable(str(error)) from None
     return read_challenge(answer.challenges)

@@ -1,26 +1,14 @@
-"""What is kept of a sign-in. A repr has no secret."""
+"""Sign-ins as they are stored. A repr has no secret."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mcp_core.auth.oauth.clients import OAuthClient
 
-class _Record(BaseModel):
+
+class _Grant(BaseModel):
+    """The access of one owner to one server, requested or granted."""
+
     model_config = ConfigDict(frozen=True)
-
-
-class Client(_Record):
-    """How we are known to an authorization server."""
-
-    client_id: str
-    issuer: str
-    secret: str | None = Field(default=None, repr=False)
-    auth_method: str = "none"
-    redirect_uri: str | None = None
-    scopes: tuple[str, ...] = ()
-    """Those that it was registered for."""
-
-
-class SignIn(_Record):
-    """Tokens of one owner for one server."""
 
     server: str
     owner: str
@@ -29,7 +17,12 @@ class SignIn(_Record):
     resource: str
     token_endpoint: str
     revocation_endpoint: str | None = None
-    client: Client
+    client: OAuthClient
+
+
+class SignIn(_Grant):
+    """Tokens of one owner for one server."""
+
     access_token: str = Field(default="", repr=False)
     refresh_token: str | None = Field(default=None, repr=False)
     requested: tuple[str, ...] = ()
@@ -48,22 +41,14 @@ class SignIn(_Record):
         return self.model_copy(update={"access_token": "", "refresh_token": None, "expires": None})
 
 
-class Attempt(_Record):
+class Attempt(_Grant):
     """A sign-in that is under way. It is used once."""
 
     id: str
     """Names it in the address of a page of ours. The state begins with it, and has more that nobody is shown."""
     state: str = Field(repr=False)
     verifier: str = Field(repr=False)
-    server: str
-    owner: str
-    address: str
-    """Of the server."""
-    resource: str
-    token_endpoint: str
-    revocation_endpoint: str | None = None
     names_issuer: bool
-    client: Client
     redirect_uri: str
     scopes: tuple[str, ...]
     authorization: str = Field(repr=False)
@@ -71,3 +56,8 @@ class Attempt(_Record):
     expires: float
     browser: str | None = Field(default=None, repr=False)
     """A digest of the cookie of the browser in which the owner identified themselves."""
+
+    def granted(self) -> SignIn:
+        """The sign-in that it leads to, without tokens yet."""
+        shared = {name: getattr(self, name) for name in _Grant.model_fields}
+        return SignIn(**shared, requested=self.scopes, scopes=self.scopes)

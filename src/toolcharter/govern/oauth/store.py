@@ -17,16 +17,17 @@ from typing import TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mcp_core.auth.caller import LOCAL
+from mcp_core.auth.oauth.clients import OAuthClient
 from mcp_core.private_file import locked, write_private
 from mcp_core.system_keyring import KEYRING, Keyring, delete_password, system_keyring, use_keyring
-from toolcharter.govern.oauth.records import Attempt, Client, SignIn
+from toolcharter.govern.oauth.records import Attempt, SignIn
 
 M = TypeVar("M", bound=BaseModel)
 
 SERVICE = "toolcharter-govern-sign-ins"
 MAX_ATTEMPT_SECONDS = 3600.0
 """The file of an older attempt is removed. None is valid for so long."""
-_CLIENTS = TypeAdapter(dict[str, list[Client]])
+_CLIENTS = TypeAdapter(dict[str, list[OAuthClient]])
 
 
 class SignInStore:
@@ -115,19 +116,19 @@ class SignInStore:
 
     # --- clients ------------------------------------------------------------------------------------------
 
-    def clients(self, server: str) -> list[Client]:
+    def clients(self, server: str) -> list[OAuthClient]:
         """The clients that were registered for a server, the last one first."""
         try:
             return _CLIENTS.validate_json(self._clients_file.read_bytes()).get(server, [])
         except (OSError, ValidationError):
             return []
 
-    def client(self, server: str, issuer: str, redirect_uri: str) -> Client | None:
+    def client(self, server: str, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """The client that was registered at an issuer with this redirect address."""
         known = self.clients(server)
         return next((one for one in known if (one.issuer, one.redirect_uri) == (issuer, redirect_uri)), None)
 
-    def save_client(self, server: str, client: Client) -> None:
+    def save_client(self, server: str, client: OAuthClient) -> None:
         """Keep a registration."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(self._folder / "clients.lock"):
@@ -141,7 +142,7 @@ class SignInStore:
             with locked(self._folder / "clients.lock"):
                 self._write_clients(server, [])
 
-    def _write_clients(self, server: str, clients: list[Client]) -> None:
+    def _write_clients(self, server: str, clients: list[OAuthClient]) -> None:
         try:
             every = _CLIENTS.validate_json(self._clients_file.read_bytes())
         except (OSError, ValidationError):

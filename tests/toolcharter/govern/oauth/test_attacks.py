@@ -10,11 +10,11 @@ import httpx2
 import pytest
 from aiohttp import web
 
+from mcp_core.auth.oauth.challenge import Challenge
+from mcp_core.auth.oauth.errors import OAuthError
 from tests.mcp_core.auth.issuer import Issuer
 from tests.toolcharter.govern.oauth.signing_in import Browser, sign_ins_of, write_charter
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.challenge import Challenge, read_challenge
-from toolcharter.govern.oauth.errors import SignInFailed
 from toolcharter.govern.oauth.loopback import sign_in_here
 from toolcharter.govern.oauth.records import SignIn
 
@@ -48,7 +48,7 @@ def sign_ins_at(folder: Path, url: str, more: str = "oauth = {}") -> SignIns:
 
 
 async def refusal(sign_ins: SignIns, challenge: Challenge = NO_CHALLENGE) -> str:
-    with pytest.raises(SignInFailed) as refused:
+    with pytest.raises(OAuthError) as refused:
         await sign_ins.begin("local", challenge, REDIRECT)
     return str(refused.value)
 
@@ -125,12 +125,12 @@ async def test_a_client_of_the_charter_is_used_with_its_own_issuer_only(tmp_path
     async with serving(documents) as base:
         documents[f"{RESOURCE}/mcp"] = {"resource": f"{base}/mcp", "authorization_servers": [issuer.url]}
         sign_ins = sign_ins_at(tmp_path, f"{base}/mcp", more)
-        with pytest.raises(SignInFailed, match=r"The charter names 'https://login\.example'"):
+        with pytest.raises(OAuthError, match=r"The charter names 'https://login\.example'"):
             await sign_ins.own_sign_in("shared", Challenge())
     assert not issuer.forms
 
 
-async def come_back(sign_ins: SignIns, *queries: str) -> tuple[list[int], SignIn | SignInFailed]:
+async def come_back(sign_ins: SignIns, *queries: str) -> tuple[list[int], SignIn | OAuthError]:
     """What a browser gets for each address that it comes back with, and how the sign-in ends."""
     shown: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     waiting = asyncio.create_task(sign_in_here(sign_ins, "local", Challenge(), shown.set_result, seconds=60))
@@ -142,7 +142,7 @@ async def come_back(sign_ins: SignIns, *queries: str) -> tuple[list[int], SignIn
         statuses = [(await browser.get(root + query.format(**dict(back.params)))).status_code for query in queries]
     try:
         return statuses, await waiting
-    except SignInFailed as error:
+    except OAuthError as error:
         return statuses, error
 
 
@@ -180,24 +180,6 @@ async def test_a_wrong_answer_ends_the_sign_in(tmp_path: Path, issuer: Issuer, q
         statuses, error = await come_back(sign_ins, query)
         assert (statuses, problem in str(error)) == ([400], True)
         assert sign_ins.store.load("docs", "local") is None
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([], Challenge()),
-        (["Bearer"], Challenge()),
-        (['Bearer resource_metadata="https://a/b", scope="x y"'], Challenge("https://a/b", ("x", "y"))),
-        (["bearer error=insufficient_scope, scope=x"], Challenge(None, ("x",), "insufficient_scope")),
-        (['Basic realm="Bearer scope=\\"no\\"", Bearer scope="yes"'], Challenge(None, ("yes",))),
-        (['Bearer realm="a, b", scope="x", Basic realm="y", scope="no"'], Challenge(None, ("x",))),
-        (["Negotiate abc==", 'Bearer error="invalid_token"'], Challenge(None, (), "invalid_token")),
-        (['Bearer scope="never closed'], Challenge()),
-        (["=,=,,Bearer ,= " + "x" * 20_000], Challenge()),
-    ],
-)
-def test_a_challenge_is_read_among_others(values: list[str], expected: Challenge):
-    assert read_challenge(values) == expected
 
 
 def test_nothing_that_is_kept_shows_a_secret_when_printed(tmp_path: Path, issuer: Issuer):

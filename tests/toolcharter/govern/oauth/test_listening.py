@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Settings
+from mcp_core.auth.oauth.clients import OAuthClient
 from tests.toolcharter.govern.governed import approve_all, offering
 from tests.toolcharter.govern.test_list_changes import follow, repeat
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
-from toolcharter.govern.oauth.records import Client, SignIn
+from toolcharter.govern.oauth.records import SignIn
 from toolcharter.govern.oauth.store import SignInStore
 
 TOKEN = "token-of-the-server"
@@ -35,7 +36,7 @@ async def test_changes_of_a_server_with_a_sign_in_are_passed_on(name: str, tmp_p
 
 
 def sign_in(path: Path, name: str, url: str) -> None:
-    client = Client(client_id="governor", issuer="https://login.example")
+    client = OAuthClient(client_id="governor", issuer="https://login.example")
     SignInStore(path).save(
         SignIn(
             server=name,

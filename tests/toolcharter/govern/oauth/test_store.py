@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from mcp_core.auth.oauth.clients import OAuthClient
 from mcp_core.errors import PermissionDenied
 from toolcharter.govern.oauth.owners import login_command, owner_of
-from toolcharter.govern.oauth.records import Attempt, Client, SignIn
+from toolcharter.govern.oauth.records import Attempt, SignIn
 from toolcharter.govern.oauth.store import SERVICE, SignInStore
 
-CLIENT = Client(client_id="c", issuer="https://login.example", redirect_uri="http://127.0.0.1:4/callback")
+CLIENT = OAuthClient(client_id="c", issuer="https://login.example", redirect_uri="http://127.0.0.1:4/callback")
 
 
 class FakeKeyring:

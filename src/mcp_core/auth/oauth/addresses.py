@@ -2,7 +2,7 @@
 
 from urllib.parse import SplitResult, urlsplit
 
-from toolcharter.govern.oauth.errors import SignInFailed
+from mcp_core.auth.oauth.errors import OAuthError
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -14,7 +14,7 @@ def is_loopback(address: str) -> bool:
 
 
 def check_address(address: object, what: str, server: str) -> str:
-    """An address that secrets may be sent to. Raises SignInFailed.
+    """An address that secrets may be sent to. Raises OAuthError.
 
     It has https, or is on this machine as the server itself is: no other server can make us ask something here.
     """
@@ -22,10 +22,18 @@ def check_address(address: object, what: str, server: str) -> str:
         scheme = urlsplit(address).scheme
         if scheme == "https" or (scheme == "http" and is_loopback(address) and is_loopback(server)):
             return address
-    raise SignInFailed(
+    raise OAuthError(
         f"names {str(address)[:200]!r} as its {what}. It must begin with https://; http:// is allowed only between "
         "servers on this machine."
     )
+
+
+def is_same_issuer(one: str, other: str) -> bool:
+    """Whether two names of issuers are the same. Some servers write a host with a slash in one place only."""
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return longer == f"{shorter}/" and urlsplit(shorter).path == ""
 
 
 def origin(address: str) -> tuple[str, str, int | None]:

@@ -1,23 +1,23 @@
-"""Where the tokens of a server come from: protected-resource metadata, then that of its authorization server."""
+"""Metadata of protected resources (RFC 9728), and of authorization servers (RFC 8414, OpenID Connect Discovery)."""
 
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
+from mcp_core.auth.oauth.addresses import check_address, contains, is_same_issuer
+from mcp_core.auth.oauth.challenge import Challenge
+from mcp_core.auth.oauth.errors import OAuthError, OAuthUnavailable
+from mcp_core.auth.oauth.http import OAuthHttp
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.oauth import http
-from toolcharter.govern.oauth.addresses import check_address, contains
-from toolcharter.govern.oauth.challenge import Challenge
-from toolcharter.govern.oauth.errors import SignInFailed, SignInUnavailable
 
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER = "/.well-known/oauth-authorization-server"
 _OPENID = "/.well-known/openid-configuration"
 
 
-class ProtectedResource(NamedTuple):
-    """What a server says about the tokens that it takes."""
+class ProtectedResourceMetadata(NamedTuple):
+    """The tokens that a server accepts (RFC 9728)."""
 
     address: str
     """The value of `resource` in requests for tokens."""
@@ -25,8 +25,8 @@ class ProtectedResource(NamedTuple):
     scopes: tuple[str, ...] = ()
 
 
-class AuthorizationServer(NamedTuple):
-    """What an authorization server says of itself."""
+class AuthorizationServerMetadata(NamedTuple):
+    """The endpoints of an authorization server, and what it supports (RFC 8414)."""
 
     issuer: str
     token_endpoint: str
@@ -44,26 +44,28 @@ class AuthorizationServer(NamedTuple):
 class Authority(NamedTuple):
     """A server, and who gives tokens for it."""
 
-    resource: ProtectedResource
-    server: AuthorizationServer
+    resource: ProtectedResourceMetadata
+    server: AuthorizationServerMetadata
 
 
-async def find_authority(address: str, challenge: Challenge, issuer: str | None = None) -> Authority:
-    """Who gives tokens for the server at an address; `issuer` is that of the charter. Raises SignInFailed."""
-    resource = await _find_resource(address, challenge, issuer)
-    return Authority(resource, await _find_server(resource.issuer, address))
+async def discover(http: OAuthHttp, address: str, challenge: Challenge, issuer: str | None = None) -> Authority:
+    """The authority for the server at an address; `issuer` is that of the charter. Raises OAuthError."""
+    resource = await _find_resource(http, address, challenge, issuer)
+    return Authority(resource, await _find_server(http, resource.issuer, address))
 
 
-async def _find_resource(server: str, challenge: Challenge, issuer: str | None) -> ProtectedResource:
+async def _find_resource(
+    http: OAuthHttp, server: str, challenge: Challenge, issuer: str | None
+) -> ProtectedResourceMetadata:
     for address in _resource_addresses(server, challenge):
         answer = await http.get(check_address(address, "metadata address", server))
         if answer.status == HTTPStatus.OK and "resource" in answer.fields:
             return _resource(server, answer.fields, issuer)
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise SignInUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
+            raise OAuthUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
     # Servers from before 2025-06 are their own authorization servers.
     parts = urlsplit(server)
-    return ProtectedResource(server, issuer or f"{parts.scheme}://{parts.netloc}")
+    return ProtectedResourceMetadata(server, issuer or f"{parts.scheme}://{parts.netloc}")
 
 
 def _resource_addresses(server: str, challenge: Challenge) -> Iterator[str]:
@@ -76,54 +78,53 @@ def _resource_addresses(server: str, challenge: Challenge) -> Iterator[str]:
     yield f"{root}{_RESOURCE}"
 
 
-def _resource(server: str, fields: JsonObject, issuer: str | None) -> ProtectedResource:
+def _resource(server: str, fields: JsonObject, issuer: str | None) -> ProtectedResourceMetadata:
     address = fields["resource"]
     if not isinstance(address, str) or not contains(address, server):
         # Its tokens would be for another server, which could use them there.
-        raise SignInFailed(f"describes another resource, {str(address)[:200]!r}. Nobody can sign in to it safely.")
+        raise OAuthError(f"describes another resource, {str(address)[:200]!r}. Nobody can sign in to it safely.")
     issuers = _texts(fields.get("authorization_servers"))
     if issuer is not None and not any(is_same_issuer(issuer, one) for one in issuers):
         names = ", ".join(map(repr, issuers))[:300] or "none"
-        raise SignInFailed(
+        raise OAuthError(
             f"takes tokens of these issuers: {names}. The charter names {issuer!r}, and its client is for that one."
         )
     if not issuers:
-        raise SignInFailed("does not say which authorization server gives tokens for it.")
-    return ProtectedResource(address, issuer or issuers[0], _texts(fields.get("scopes_supported")))
+        raise OAuthError("does not say which authorization server gives tokens for it.")
+    return ProtectedResourceMetadata(address, issuer or issuers[0], _texts(fields.get("scopes_supported")))
 
 
-async def _find_server(issuer: str, server: str) -> AuthorizationServer:
+async def _find_server(http: OAuthHttp, issuer: str, server: str) -> AuthorizationServerMetadata:
     check_address(issuer, "authorization server", server)
-    for address in _server_addresses(issuer):
+    for address in server_metadata_urls(issuer):
         answer = await http.get(address)
         if answer.status == HTTPStatus.OK and "issuer" in answer.fields:
             return _server(issuer, answer.fields, server)
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise SignInUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
-    raise SignInFailed(f"has an authorization server without metadata: {issuer}.")
+            raise OAuthUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
+    raise OAuthError(f"has an authorization server without metadata: {issuer}.")
 
 
-def _server_addresses(issuer: str) -> Iterator[str]:
+def server_metadata_urls(issuer: str) -> tuple[str, ...]:
+    """The addresses of the metadata of an issuer: RFC 8414 first, OpenID Connect Discovery last."""
     parts = urlsplit(issuer)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    yield f"{root}{_SERVER}{path}"
-    if path:
-        yield f"{root}{_OPENID}{path}"
-    yield f"{root}{path}{_OPENID}"
+    inserted = (f"{root}{_OPENID}{path}",) if path else ()
+    return (f"{root}{_SERVER}{path}", *inserted, f"{root}{path}{_OPENID}")
 
 
-def _server(issuer: str, fields: JsonObject, server: str) -> AuthorizationServer:
+def _server(issuer: str, fields: JsonObject, server: str) -> AuthorizationServerMetadata:
     named = fields["issuer"]
     if not isinstance(named, str) or not is_same_issuer(named, issuer):
-        raise SignInFailed(f"has an authorization server, {issuer}, whose metadata name another: {str(named)[:200]!r}.")
+        raise OAuthError(f"has an authorization server, {issuer}, whose metadata name another: {str(named)[:200]!r}.")
 
     def endpoint(name: str) -> str | None:
         return check_address(fields[name], name.replace("_", " "), server) if fields.get(name) is not None else None
 
     token_endpoint = endpoint("token_endpoint")
     if token_endpoint is None:
-        raise SignInFailed(f"has an authorization server without a token endpoint: {issuer}.")
-    return AuthorizationServer(
+        raise OAuthError(f"has an authorization server without a token endpoint: {issuer}.")
+    return AuthorizationServerMetadata(
         named,
         token_endpoint,
         endpoint("authorization_endpoint"),
@@ -135,14 +136,6 @@ def _server(issuer: str, fields: JsonObject, server: str) -> AuthorizationServer
         "S256" in _texts(fields.get("code_challenge_methods_supported")),
         endpoint("revocation_endpoint"),
     )
-
-
-def is_same_issuer(one: str, other: str) -> bool:
-    """Whether two names of issuers are the same. Some servers write a host with a slash in one place only."""
-    if one == other:
-        return True
-    shorter, longer = sorted((one, other), key=len)
-    return longer == f"{shorter}/" and urlsplit(shorter).path == ""
 
 
 def choose_scopes(challenge: Challenge, authority: Authority) -> tuple[str, ...]:
