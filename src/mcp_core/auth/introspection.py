@@ -10,6 +10,7 @@ from mcp_core.auth.caller import IdentityUnavailable
 from mcp_core.auth.digest import digest
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.jwt_tokens import LEEWAY_SECONDS, other_audience, verified_claims
+from mcp_core.auth.oauth.clients import basic_authorization
 from mcp_core.auth.permissions import Permissions
 from mcp_core.auth.verified_tokens import VerifiedToken
 from mcp_core.mcp_log import get_logger
@@ -41,7 +42,8 @@ class Introspection:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._url, self._credentials, self._http = url, credentials, http
+        self._url, self._http = url, http
+        self._headers = {} if credentials is None else basic_authorization(*credentials)
         self._issuer, self._audiences, self._permissions = issuer, frozenset(audiences), permissions
         self._clock, self._timer = clock, timer
         self._turns = asyncio.Semaphore(AT_ONCE)
@@ -67,7 +69,7 @@ class Introspection:
         try:
             async with self._turns:
                 form = {"token": token, "token_type_hint": "access_token"}
-                return await self._http.post(self._url, form, self._credentials)
+                return await self._http.post(self._url, form, self._headers)
         finally:
             self._waiting -= 1
 

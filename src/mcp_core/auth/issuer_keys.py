@@ -9,7 +9,6 @@ import jwt
 
 from mcp_core.auth.caller import IdentityUnavailable
 from mcp_core.auth.issuer_http import IssuerHttp
-from mcp_core.auth.issuer_metadata import read_endpoint, read_metadata
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -111,8 +110,8 @@ class IssuerKeys:
 
     async def _find_jwks_uri(self) -> str:
         """The address of the keys, from the metadata of the issuer."""
-        metadata = await read_metadata(self.issuer, self._http)
-        address = read_endpoint(metadata, "jwks_uri", self._http)
+        metadata = await self._http.metadata(self.issuer)
+        address = self._http.endpoint(metadata, "jwks_uri")
         self.issuer = metadata["issuer"]
         return address
 

@@ -4,20 +4,21 @@ Nothing is kept while a person is away: the browser has a random secret in a coo
 made from it. So the browser can come back to another worker, and no other browser can finish the sign-in.
 """
 
-import base64
-import hashlib
 import hmac
 import time
-from collections.abc import Sequence
-from typing import Any
-from urllib.parse import quote, urlencode
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
 from mcp_core.app import App
 from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
 from mcp_core.auth.issuer_http import IssuerHttp
-from mcp_core.auth.issuer_metadata import read_endpoint, read_metadata
+from mcp_core.auth.oauth.authorization import authorization_code, authorization_url, base64url
+from mcp_core.auth.oauth.clients import OAuthClient
+from mcp_core.auth.oauth.errors import OAuthError
+from mcp_core.auth.oauth.tokens import TokenResponse, code_grant, refresh_grant
 from mcp_core.hosts.resource_metadata import requested_scopes
+from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK
 from toolcharter.console.sessions import Tokens
@@ -61,62 +62,54 @@ class Provider:
 
     async def authorization(self, secret: str) -> str:
         """Where the browser with this secret is sent. Raises IdentityUnavailable."""
-        metadata = await read_metadata(self.issuer, self._http)
-        query = {
-            "response_type": "code",
-            "client_id": self._client,
-            "redirect_uri": self._redirect_uri,
-            "scope": " ".join(self._scopes),
-            "state": _state(secret),
-            "code_challenge": _base64(hashlib.sha256(_verifier(secret).encode()).digest()),
-            "code_challenge_method": "S256",
-            "resource": self._audience,
-        }
-        endpoint = read_endpoint(metadata, "authorization_endpoint", self._http)
-        sent = urlencode({name: value for name, value in query.items() if value})
-        return f"{endpoint}{'&' if '?' in endpoint else '?'}{sent}"
+        metadata = await self._http.metadata(self.issuer)
+        return authorization_url(
+            self._http.endpoint(metadata, "authorization_endpoint"),
+            client_id=self._client,
+            redirect_uri=self._redirect_uri,
+            state=_state(secret),
+            verifier=_verifier(secret),
+            scopes=self._scopes,
+            resource=self._audience,
+        )
 
     def is_answer_to(self, secret: str, state: str) -> bool:
         """Whether the browser with this secret was sent to the provider with this state."""
         return hmac.compare_digest(_state(secret).encode(), state.encode())
 
-    async def exchange(self, secret: str, code: str) -> Tokens:
-        """The tokens for the code that the browser with this secret brought back. Raises IdentityUnavailable."""
-        form = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": self._redirect_uri,
-            "code_verifier": _verifier(secret),
-        }
-        return await self._request(form)
+    async def exchange(self, secret: str, redirect: Mapping[str, str]) -> Tokens:
+        """The tokens for what the browser with this secret brought back.
+
+        Raises OtherIssuer, AccessNotGranted or IdentityUnavailable.
+        """
+        metadata = await self._http.metadata(self.issuer)
+        names_issuer = metadata.get("authorization_response_iss_parameter_supported") is True
+        code = authorization_code(redirect, metadata["issuer"], names_issuer=names_issuer)
+        return await self._request(metadata, code_grant(code, self._redirect_uri, _verifier(secret)))
 
     async def renew(self, refresh_token: str) -> Tokens:
         """New tokens. Raises IdentityUnavailable."""
-        tokens = await self._request({"grant_type": "refresh_token", "refresh_token": refresh_token})
+        tokens = await self._request(await self._http.metadata(self.issuer), refresh_grant(refresh_token))
         return tokens if tokens.refresh else tokens._replace(refresh=refresh_token)
 
     @property
     def _redirect_uri(self) -> str:
         return f"{self._access.public_url}{CALLBACK}"
 
-    async def _request(self, form: dict[str, str]) -> Tokens:
-        metadata = await read_metadata(self.issuer, self._http)
-        endpoint = read_endpoint(metadata, "token_endpoint", self._http)
-        sent, credentials = {**form, "client_id": self._client, "resource": self._audience}, None
-        if self._secret is not None:
-            if "client_secret_basic" in metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"]):
-                credentials = quote(self._client, safe=""), quote(self._secret, safe="")
-            else:
-                sent["client_secret"] = self._secret
-        return self._tokens(await self._http.post(endpoint, sent, credentials))
-
-    def _tokens(self, answer: dict[str, Any]) -> Tokens:
-        access, refresh, seconds = answer.get("access_token"), answer.get("refresh_token"), answer.get("expires_in")
-        if not isinstance(access, str) or not access:
-            raise self._http.fault(f"The token endpoint of {self.issuer} gave no access token.")
-        if not isinstance(refresh, str) or not isinstance(seconds, int | float):
-            return Tokens(access)
-        return Tokens(access, refresh, time.time() + _RENEW_AT * seconds)
+    async def _request(self, metadata: JsonObject, form: Mapping[str, str]) -> Tokens:
+        methods = metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        # A server that names neither method gets the secret in the form.
+        by_form = [] if "client_secret_basic" in methods else ["client_secret_post"]
+        client = OAuthClient.with_secret(self._client, self.issuer, self._secret, by_form)
+        sent, headers = client.authenticate({**form, "resource": self._audience})
+        fields = await self._http.post(self._http.endpoint(metadata, "token_endpoint"), sent, headers)
+        try:
+            tokens = TokenResponse.of(fields, self.issuer)
+        except OAuthError:
+            raise self._http.fault(f"The token endpoint of {self.issuer} gave no access token.") from None
+        if tokens.refresh_token is None or tokens.expires_in is None:
+            return Tokens(tokens.access_token)
+        return Tokens(tokens.access_token, tokens.refresh_token, time.time() + _RENEW_AT * tokens.expires_in)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -124,12 +117,8 @@ class Provider:
 
 
 def _state(secret: str) -> str:
-    return _base64(hmac.digest(secret.encode(), b"state", "sha256"))
+    return base64url(hmac.digest(secret.encode(), b"state", "sha256"))
 
 
 def _verifier(secret: str) -> str:
-    return _base64(hmac.digest(secret.encode(), b"verifier", "sha256"))
-
-
-def _base64(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return base64url(hmac.digest(secret.encode(), b"verifier", "sha256"))

@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from mcp_core.auth import IdentityUnavailable
+from mcp_core.auth.oauth.authorization import read_redirect
+from mcp_core.auth.oauth.errors import AccessNotGranted, OtherIssuer
 from mcp_core.hosts.callers import NotIdentified
 from toolcharter.console.layout import html_document
 from toolcharter.console.markup import element
@@ -41,23 +43,22 @@ async def begin(console: "Console", provider: "Provider", request: Request) -> R
 
 async def come_back(console: "Console", provider: "Provider", request: Request) -> Response:
     """Sign in with what the provider answered, in the browser that was sent there."""
-    cookie, answer = request.cookies.get(cookie_name(request, _PURPOSE), ""), request.query_params
+    cookie, answer = request.cookies.get(cookie_name(request, _PURPOSE), ""), read_redirect(request.url.query)
     secret, slash, path = cookie.partition("/")
     after = local_path(unquote(slash + path))
     if not secret or not provider.is_answer_to(secret, answer.get("state", "")):
         problem = "The sign-in was begun in another browser, or took too long. Try again."
         return await show_form(console, after, problem, HTTPStatus.FORBIDDEN)
-    if answer.get("iss", provider.issuer) != provider.issuer:
+    try:
+        tokens = await provider.exchange(secret, answer)
+        await console.viewers.with_token(request, tokens.access)
+    except OtherIssuer:
         problem = "The answer comes from another identity provider. Try again."
         return await show_form(console, after, problem, HTTPStatus.FORBIDDEN)
-    if not (code := answer.get("code")):
-        reason = answer.get("error", "")
-        named = f" ({reason})" if _CODE.fullmatch(reason) else ""
+    except AccessNotGranted as error:
+        named = f" ({error.reason})" if _CODE.fullmatch(error.reason) else ""
         problem = f"The identity provider did not sign you in{named}."
         return await show_form(console, after, problem, HTTPStatus.FORBIDDEN)
-    try:
-        tokens = await provider.exchange(secret, code)
-        await console.viewers.with_token(request, tokens.access)
     except IdentityUnavailable:
         problem = "The identity provider did not accept the sign-in. Try again; the log of the server has the reason."
         return await show_form(console, after, problem, HTTPStatus.BAD_GATEWAY)

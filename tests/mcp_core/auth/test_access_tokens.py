@@ -368,6 +368,9 @@ async def test_an_issuer_that_hangs_costs_a_bounded_time(issuer: Issuer, monkeyp
         {"issuer": None},
         {"jwks_uri": None},
         {"jwks_uri": "file:///etc/passwd"},
+        {"jwks_uri": "http://192.168.0.1/jwks"},
+        {"jwks_uri": "http://localhost:9@keys.example/jwks"},
+        {"jwks_uri": "https://user@keys.example/jwks"},
         {"jwks_uri": "x" * 1_000_001},
     ],
 )

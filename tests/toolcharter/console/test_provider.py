@@ -112,6 +112,26 @@ async def test_an_answer_that_is_no_sign_in_is_explained(query: dict[str, str], 
     assert page.status_code == 303
 
 
+@pytest.mark.parametrize("query", [{"code": "c"}, {"error": "access_denied"}, {"code": "c", "iss": ""}])
+async def test_a_provider_that_names_itself_in_each_answer_must_do_so(query: dict[str, str], issuer: Issuer):
+    issuer.metadata_fields = {"authorization_response_iss_parameter_supported": True}
+    async with visited(app_of(issuer)) as http:
+        state = parse_qs(urlsplit(await answer_of(http)).query)["state"][0]
+        refused = await http.get(CALLBACK, params={"state": state, **query})
+        good = await http.get(await answer_of(http))
+    assert "The answer comes from another identity provider." in refused.text
+    assert [form["grant_type"] for form in issuer.forms] == ["authorization_code"]
+    assert good.status_code == 200
+
+
+async def test_a_parameter_that_is_there_twice_counts_as_missing(issuer: Issuer):
+    async with visited(app_of(issuer)) as http:
+        answer = await answer_of(http)
+        refused = await http.get(f"{answer}&code=another")
+    assert "The identity provider did not sign you in." in refused.text
+    assert issuer.forms == []
+
+
 async def test_the_log_has_the_reason_of_each_refused_sign_in(issuer: Issuer, caplog: pytest.LogCaptureFixture):
     issuer.forgets_clients = True
     async with visited(app_of(issuer)) as http:
