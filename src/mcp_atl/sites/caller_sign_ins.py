@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_atl.site import Access, Site
 from mcp_atl.sites.callers import login_command
-from mcp_atl.sites.oauth import OAuthTokens
 from mcp_atl.sites.store import CredentialStore
 
 if TYPE_CHECKING:
     import httpx2
+
+    from mcp_atl.sites.oauth import OAuthTokens
 
 MAX_CALLERS = 1000
 """Whose sign-ins are kept in memory. That of another one is read again."""
@@ -20,7 +21,7 @@ class CallerAccess(NamedTuple):
     """The site with the limits that this server has for it, and the tokens of one caller there."""
 
     access: Access
-    tokens: OAuthTokens
+    tokens: "OAuthTokens"
 
 
 class _Known(NamedTuple):
@@ -58,6 +59,8 @@ class CallerSignIns:
         http: "Callable[[], httpx2.AsyncClient]",
         before: CallerAccess | None,
     ) -> CallerAccess | None:
+        from mcp_atl.sites.oauth import OAuthTokens  # noqa: PLC0415 - 20 ms that callers without a sign-in do not need
+
         stored = next((one for one in store.load().values() if one.site.is_same(site)), None)
         if stored is None:
             return None

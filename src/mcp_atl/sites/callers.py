@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from mcp_atl.client.errors import AuthError
 from mcp_atl.site import Credentials, Secret, Site
 from mcp_atl.sites.environment import kind_of, site_root
-from mcp_atl.sites.oauth import LOGIN
+from mcp_atl.sites.store import LOGIN
 
 AUTHORIZATION = "X-Atlassian-Authorization"
 SITE = "X-Atlassian-Site"

@@ -7,16 +7,19 @@ before the access token is used.
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_atl.client.errors import AuthError, SiteUnavailable
-from mcp_atl.client.json_values import Json, object_at
 from mcp_atl.site import NO_SECRET, Access, Credentials, Secret
-from mcp_atl.sites.store import CredentialStore
+from mcp_atl.sites.store import LOGIN, CredentialStore
 from mcp_core import instructions
+from mcp_core.auth.oauth.clients import OAuthClient
+from mcp_core.auth.oauth.errors import ClientUnknown, OAuthError, OAuthUnavailable
+from mcp_core.auth.oauth.http import OAuthHttp
+from mcp_core.auth.oauth.renewal import SharedRenewal
+from mcp_core.auth.oauth.tokens import TokenResponse, refresh_grant, request_tokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,8 +27,10 @@ if TYPE_CHECKING:
 ISSUER = "https://auth.atlassian.com"
 MARGIN = 60.0
 """Seconds before its end at which an access token is renewed."""
-LOGIN = "mcp-atl login"
-"""The command that signs in."""
+LIFETIME = 3600.0
+"""Seconds that an access token is valid if the issuer names no time."""
+SECONDS = 30.0
+"""The limit for one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class OAuthTokens:
     clock: Callable[[], float] = time.time
     login: str = LOGIN
     _token: AccessToken | None = None
-    _renewal: "asyncio.Task[AccessToken] | None" = field(default=None, repr=False)
+    _renewal: SharedRenewal[AccessToken] = field(default_factory=SharedRenewal[AccessToken], repr=False)
 
     @property
     def login_id(self) -> str:
@@ -97,12 +102,8 @@ class OAuthTokens:
         return await self._renew()
 
     async def _renew(self) -> Secret:
-        if self._renewal is None or self._renewal.done():
-            self._renewal = asyncio.create_task(self._request())
-        # A call that ends early must not end the renewal: the new refresh token would be lost.
-        token = await asyncio.shield(self._renewal)
-        self._token = token
-        return token.secret
+        self._token = await self._renewal.run(self._request)
+        return self._token.secret
 
     async def _request(self) -> AccessToken:
         if self.store is not None:
@@ -113,42 +114,41 @@ class OAuthTokens:
                 raise AuthError(f"The sign-in to {name} was removed. Sign in again with `{self.login}`.")
             self.access = stored
         grant = Grant.of(self.access.jira, self.login)
-        parameters = {"grant_type": "refresh_token", "refresh_token": str.__str__(grant.refresh_token)}
-        answer = await request_token(self.http, grant, parameters, self.login)
-        renewed = replace(grant, refresh_token=Secret(answer.get("refresh_token") or grant.refresh_token)).credentials()
+        form = refresh_grant(str.__str__(grant.refresh_token))
+        answer = await request_token(oauth_http(self.http), grant, form, self.login)
+        renewed = replace(grant, refresh_token=Secret(answer.refresh_token or grant.refresh_token)).credentials()
         self.access = Access(self.access.site, renewed, renewed)
         if self.store is not None:
             await asyncio.to_thread(self.store.save, self.access)
-        return AccessToken(Secret(answer["access_token"]), self.clock() + float(answer.get("expires_in", 3600)))
+        seconds = LIFETIME if answer.expires_in is None else answer.expires_in
+        return AccessToken(Secret(answer.access_token), self.clock() + seconds)
 
 
-async def request_token(http: "httpx2.AsyncClient", grant: Grant, parameters: Json, login: str = LOGIN) -> Json:
+def oauth_http(http: "httpx2.AsyncClient") -> OAuthHttp:
+    """Requests of a sign-in, over the connections to a site."""
+    return OAuthHttp(lambda: http, SECONDS)
+
+
+async def request_token(http: OAuthHttp, grant: Grant, form: Mapping[str, str], login: str = LOGIN) -> TokenResponse:
     """Exchange a code or a refresh token. The errors quote no secret."""
-    import httpx2  # noqa: PLC0415 - 98 ms
-
-    client = {"client_id": grant.client_id}
-    if grant.client_secret:
-        client["client_secret"] = str.__str__(grant.client_secret)
+    secret = str.__str__(grant.client_secret) or None
+    method = "none" if secret is None else "client_secret_post"
+    client = OAuthClient(client_id=grant.client_id, issuer=grant.issuer, secret=secret, auth_method=method)
     try:
-        response = await http.post(f"{grant.issuer}/oauth/token", json=client | parameters)
-    except httpx2.TransportError as error:
-        reason = type(error).__name__
-        raise SiteUnavailable(f"The sign-in server {grant.issuer} cannot be reached: {reason}.") from None
-    try:
-        answer = object_at(response.json())
-    except ValueError:
-        answer = Json()
-    if response.status_code == HTTPStatus.OK and answer.get("access_token"):
-        return answer
-    raise _refusal(response.status_code, answer, grant, login)
+        # Atlassian documents JSON where the standard has a form.
+        return await request_tokens(http, f"{grant.issuer}/oauth/token", client, form, as_json=True)
+    except OAuthError as error:
+        raise _refusal(error, grant, login) from None
 
 
-def _refusal(status: int, answer: Json, grant: Grant, login: str) -> AuthError | SiteUnavailable:
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-        return SiteUnavailable(f"The sign-in server {grant.issuer} failed (HTTP {status}). Try again later.")
-    if answer.get("error") == "invalid_client":
+def _refusal(error: OAuthError, grant: Grant, login: str) -> AuthError | SiteUnavailable:
+    if isinstance(error, OAuthUnavailable):
+        if error.status is None:
+            return SiteUnavailable(f"The sign-in server {grant.issuer} cannot be reached: {error.reason}.")
+        return SiteUnavailable(f"The sign-in server {grant.issuer} failed (HTTP {error.status}). Try again later.")
+    if isinstance(error, ClientUnknown):
         return AuthError("The sign-in server does not know the OAuth client. Check its id and secret.")
     return AuthError(
-        f"The sign-in has expired or was revoked (HTTP {status}). Sign in again with `{login}`.",
+        f"The sign-in has expired or was revoked (HTTP {error.status}). Sign in again with `{login}`.",
         instruction=f"{instructions.PRESENT_ERROR} Only the user can sign in.",
     )

@@ -1,27 +1,27 @@
 """Sign in to a Cloud site with the browser: OAuth 2.0, authorization code with PKCE, answer on a loopback port."""
 
-import asyncio
-import base64
-import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import parse_qs, urlencode, urlsplit
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from mcp_atl.client.errors import AuthError
-from mcp_atl.client.json_values import Json
+from mcp_atl.client.errors import AuthError, SiteUnavailable
+from mcp_atl.client.json_values import list_at
 from mcp_atl.site import GATEWAY, Access, Secret, Site
-from mcp_atl.sites.oauth import Grant, request_token
+from mcp_atl.sites.oauth import Grant, oauth_http, request_token
+from mcp_core.auth.oauth.authorization import authorization_code, authorization_url
+from mcp_core.auth.oauth.errors import AccessNotGranted, OAuthError, OAuthUnavailable
+from mcp_core.auth.oauth.http import OAuthHttp
+from mcp_core.auth.oauth.loopback import Completion, LoopbackReceiver, redirect_uri
+from mcp_core.auth.oauth.tokens import code_grant
 from toolcharter import InvalidArguments
 
 if TYPE_CHECKING:
     import httpx2
 
-CALLBACK = "/callback"
 PORT = 8765
-MAX_REQUEST_BYTES = 16_384
 SCOPES = (
     "offline_access",
     "read:jira-work",
@@ -77,48 +77,54 @@ class SignIn:
     async def run(self, wanted_site: str | None = None) -> Access:
         """The site that the person granted access to, with what it takes to renew it."""
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
-        answers: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        server = await asyncio.start_server(_Callback(state, answers), "127.0.0.1", self.port, limit=MAX_REQUEST_BYTES)
-        async with server:
-            redirect = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}{CALLBACK}"
+        http, receiver = oauth_http(self.http), LoopbackReceiver[str]("mcp-atl", self._complete)
+        async with await receiver.listen(self.port) as server:
+            redirect, receiver.state = redirect_uri(server), state
             self.show(self._address(redirect, state, verifier))
             try:
-                answer = await asyncio.wait_for(answers, self.timeout)
+                code = await receiver.wait(self.timeout)
             except TimeoutError:
                 raise AuthError(f"Nobody signed in within {self.timeout:.0f} seconds. Nothing was stored.") from None
-        if "code" not in answer:
-            raise AuthError(f"Access was not granted ({answer.get('error', 'no code')}). Nothing was stored.")
-        code = {"code": answer["code"], "redirect_uri": redirect, "code_verifier": verifier}
-        tokens = await request_token(self.http, self.grant, {"grant_type": "authorization_code", **code})
-        if not tokens.get("refresh_token"):
+            except AccessNotGranted as error:
+                raise AuthError(f"Access was not granted ({error.reason or 'no code'}). Nothing was stored.") from None
+            except OAuthError:
+                raise AuthError("Another server than the sign-in server answered. Nothing was stored.") from None
+        tokens = await request_token(http, self.grant, code_grant(code, redirect, verifier))
+        if not tokens.refresh_token:
             raise AuthError("The sign-in server gave no refresh token. Allow offline_access for the OAuth app.")
-        site = await self._site(str(tokens["access_token"]), wanted_site)
-        granted = replace(self.grant, refresh_token=Secret(tokens["refresh_token"]), login_id=secrets.token_hex(8))
+        site = await self._site(http, tokens.access_token, wanted_site)
+        granted = replace(self.grant, refresh_token=Secret(tokens.refresh_token), login_id=secrets.token_hex(8))
         credentials = granted.credentials()
         return Access(site, credentials, credentials)
 
-    def _address(self, redirect: str, state: str, verifier: str) -> str:
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        query = {
-            "audience": "api.atlassian.com",
-            "client_id": self.grant.client_id,
-            "scope": " ".join(SCOPES),
-            "redirect_uri": redirect,
-            "state": state,
-            "response_type": "code",
-            "prompt": "consent",
-            "code_challenge": challenge,
-            "code_challenge_method": "S256",
-        }
-        return f"{self.grant.issuer}/authorize?{urlencode(query)}"
+    async def _complete(self, redirect: Mapping[str, str]) -> Completion[str]:
+        words = "Back to the terminal: it says whether the sign-in succeeded. You can close this page."
+        try:
+            return Completion(authorization_code(redirect, self.grant.issuer), words)
+        except OAuthError as error:
+            return Completion(error, words)
 
-    async def _site(self, token: str, wanted: str | None) -> Site:
-        response = await self.http.get(
-            f"{self.gateway}/oauth/token/accessible-resources", headers={"Authorization": f"Bearer {token}"}
+    def _address(self, redirect: str, state: str, verifier: str) -> str:
+        return authorization_url(
+            f"{self.grant.issuer}/authorize",
+            client_id=self.grant.client_id,
+            redirect_uri=redirect,
+            state=state,
+            verifier=verifier,
+            scopes=SCOPES,
+            audience="api.atlassian.com",
+            prompt="consent",
         )
-        if response.is_error:
-            raise AuthError(f"The sites of this sign-in cannot be read (HTTP {response.status_code}).")
-        found = {str(one["id"]): one for one in cast(list[Json], response.json())}
+
+    async def _site(self, http: OAuthHttp, token: str, wanted: str | None) -> Site:
+        address = f"{self.gateway}/oauth/token/accessible-resources"
+        try:
+            response = await http.get(address, {"Authorization": f"Bearer {token}"})
+        except OAuthUnavailable as error:
+            raise SiteUnavailable(f"The sites of this sign-in cannot be read: {error.reason}.") from None
+        if response.status != HTTPStatus.OK:
+            raise AuthError(f"The sites of this sign-in cannot be read (HTTP {response.status}).")
+        found = {str(one["id"]): one for one in list_at(response.content)}
         matching = [
             one for one in found.values() if wanted is None or _host(wanted) in (one["name"], _host(one["url"]))
         ]
@@ -134,35 +140,3 @@ class SignIn:
 
 def _host(address: str) -> str:
     return urlsplit(address).hostname or address
-
-
-class _Callback:
-    """Answers the browser that comes back. A request with another state is refused, and waiting goes on."""
-
-    def __init__(self, state: str, answers: "asyncio.Future[Json]") -> None:
-        self._state, self._answers = state, answers
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
-            status, words = self._respond(head.partition(b"\r\n")[0].decode("latin-1"))
-            body = f"<!doctype html><title>mcp-atl</title><p>{escape(words)}</p>".encode()
-            headers = f"Content-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close"
-            writer.write(f"HTTP/1.1 {status}\r\n{headers}\r\n\r\n".encode() + body)
-            await writer.drain()
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # not a browser
-        finally:
-            writer.close()
-
-    def _respond(self, line: str) -> tuple[str, str]:
-        method, _, target = line.partition(" ")
-        url = urlsplit(target.partition(" ")[0])
-        if method != "GET" or url.path != CALLBACK:
-            return "404 Not Found", "Nothing is here."
-        query: dict[str, Any] = {name: values[0] for name, values in parse_qs(url.query).items()}
-        if not secrets.compare_digest(str(query.get("state", "")).encode(), self._state.encode()):
-            return "400 Bad Request", "This answer does not belong to the sign-in that is under way."
-        if not self._answers.done():
-            self._answers.set_result(query)
-        return "200 OK", "Back to the terminal: it says whether the sign-in succeeded. You can close this page."

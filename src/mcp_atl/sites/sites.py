@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_atl.client.connection import Connection
 from mcp_atl.site import Access, Site
@@ -15,9 +15,11 @@ from mcp_atl.sites.callers import (
     missing_credentials,
     own_credentials,
 )
-from mcp_atl.sites.oauth import OAuthTokens
 from mcp_atl.sites.store import CredentialStore
 from toolcharter import InvalidArguments, PermissionDenied, ToolContext, Unavailable
+
+if TYPE_CHECKING:
+    from mcp_atl.sites.oauth import OAuthTokens
 
 OTHER_SITES = "*"
 """The key of the pool for sites that are not configured."""
@@ -120,7 +122,7 @@ class Sites:
         """
         return self._connect(access, self._access_tokens(access))
 
-    def _connect(self, access: Access, tokens: OAuthTokens | None) -> Connection:
+    def _connect(self, access: Access, tokens: "OAuthTokens | None") -> Connection:
         from mcp_atl.client.http import SiteClient  # noqa: PLC0415 - 98 ms, httpx2
 
         pool, slots = self._pool(access.site)
@@ -136,11 +138,13 @@ class Sites:
             self._pools[key] = pool, asyncio.Semaphore(MAX_REQUESTS)
         return self._pools[key]
 
-    def _access_tokens(self, access: Access) -> OAuthTokens | None:
+    def _access_tokens(self, access: Access) -> "OAuthTokens | None":
         """The tokens of a site that was signed in to with OAuth. All connections share them."""
         if access.jira.scheme != "oauth":
             return None
         if access.site.name not in self._tokens:
+            from mcp_atl.sites.oauth import OAuthTokens  # noqa: PLC0415 - 20 ms that few sites need
+
             self._tokens[access.site.name] = OAuthTokens(access, self._pool(access.site)[0], self._store)
         return self._tokens[access.site.name]
 

@@ -16,6 +16,8 @@ from mcp_core.private_file import write_private
 from mcp_core.system_keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
 from toolcharter import NotFound, Unavailable
 
+LOGIN = "mcp-atl login"
+"""The command that signs in with OAuth."""
 SERVICE = "toolcharter-atlassian"
 _KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id", "gateway")
 

@@ -17,7 +17,7 @@ from mcp_core.hosts.site.server import Site
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import StateUnavailable
 from mcp_core.subscribers import Subscribers
-from toolcharter.console import forward, provider_sign_in, sign_in, static_files
+from toolcharter.console import forward, sign_in, static_files
 from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
 from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
@@ -103,6 +103,8 @@ class Console:
     def _provider_routes(self) -> Sequence[Route]:
         if (provider := self.provider) is None:
             return ()
+
+        from toolcharter.console import provider_sign_in  # noqa: PLC0415 - loaded with the provider
 
         async def begin(request: Request) -> Response:
             return await provider_sign_in.begin(self, provider, request)

@@ -55,6 +55,13 @@ async def test_access_that_is_not_granted_is_an_error(signed):
         await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
 
 
+async def test_the_answer_of_another_issuer_is_not_used(signed):
+    browser = Browser(signed.sandbox, answer="code=stolen&iss=https://evil.example")
+    with pytest.raises(AuthError, match="Another server than the sign-in server answered"):
+        await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
+    assert not any(request.path == "/oauth/token" for request in signed.sandbox.requests)
+
+
 async def test_nobody_is_waited_for_forever(signed):
     with pytest.raises(AuthError, match="Nobody signed in within 0 seconds"):
         await SignIn(GRANT, signed.http, lambda _: None, gateway=PLACE, port=0, timeout=0.01).run()
