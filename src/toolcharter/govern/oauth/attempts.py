@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from mcp_core.auth.oauth.authorization import authorization_code, authorization_url
 from mcp_core.auth.oauth.challenge import Challenge
@@ -45,14 +46,7 @@ class SignIns:
             id=number,
             state=state,
             verifier=verifier,
-            server=self.server,
-            owner=owner,
-            address=self.address,
-            resource=resource.address,
-            token_endpoint=server.token_endpoint,
-            revocation_endpoint=server.revocation_endpoint,
             names_issuer=server.names_issuer,
-            client=self._without_secret(client),
             redirect_uri=redirect_uri,
             scopes=scopes,
             authorization=authorization_url(
@@ -65,6 +59,7 @@ class SignIns:
                 resource=resource.address,
             ),
             expires=time.time() + ATTEMPT_SECONDS,
+            **self._grant_fields(owner, authority, client),
         )
         self.store.save_attempt(attempt)
         return attempt
@@ -109,21 +104,13 @@ class SignIns:
 
     async def own_sign_in(self, owner: str, challenge: Challenge) -> SignIn:
         """Tokens of the client itself, which are not kept. Raises OAuthError or UpstreamUnavailable."""
-        resource, server = await discover(self._http, self.address, challenge, self.table.issuer)
+        authority = await discover(self._http, self.address, challenge, self.table.issuer)
+        resource, server = authority
         client = configured_client(self.table, server, self.store.charter_folder)
         if client is None:
             raise OAuthError("has no client in the charter.")
         scopes = tuple(self.table.scopes) or challenge.scopes or resource.scopes
-        sign_in = SignIn(
-            server=self.server,
-            owner=owner,
-            address=self.address,
-            resource=resource.address,
-            token_endpoint=server.token_endpoint,
-            client=self._without_secret(client),
-            requested=scopes,
-            scopes=scopes,
-        )
+        sign_in = SignIn(requested=scopes, scopes=scopes, **self._grant_fields(owner, authority, client))
         form = {"grant_type": "client_credentials", **({"scope": " ".join(scopes)} if scopes else {})}
         return await self._request_tokens(sign_in, form)
 
@@ -137,6 +124,18 @@ class SignIns:
             if sign_in.client.redirect_uri is not None:
                 self.store.remove_clients(self.server)
             raise
+
+    def _grant_fields(self, owner: str, authority: Authority, client: OAuthClient) -> dict[str, Any]:
+        """The fields that an attempt and a sign-in share."""
+        return {
+            "server": self.server,
+            "owner": owner,
+            "address": self.address,
+            "resource": authority.resource.address,
+            "token_endpoint": authority.server.token_endpoint,
+            "revocation_endpoint": authority.server.revocation_endpoint,
+            "client": self._without_secret(client),
+        }
 
     def _without_secret(self, client: OAuthClient) -> OAuthClient:
         """A client as it is kept: the secret of the charter stays where the charter says."""
