@@ -32,6 +32,7 @@ from typing import Any, ClassVar, Literal
 
 from mcp_core import instructions
 from mcp_core.hints import AgentHints
+from mcp_core.start_errors import DeclarationError as DeclarationError  # noqa: PLC0414 - one of the errors here
 
 ErrorKind = Literal["validation", "business", "system"]
 
@@ -219,11 +220,3 @@ class Refused(Exception):
 
 class BrokenResult(Exception):
     """A handler returned a value that does not match its declaration. The message is for the log."""
-
-
-class DeclarationError(Exception):
-    """A declaration is not valid. Each problem names the tool, the field and the fix."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = tuple(problems)

@@ -1,6 +1,7 @@
 """An MCP client for servers that are not ours or run in another process."""
 
 import asyncio
+import inspect
 import logging
 import os
 import socket
@@ -9,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from http import HTTPStatus
 from importlib.metadata import version
+from types import FunctionType
 from typing import Any, NamedTuple, cast
 
 import httpx2
@@ -22,21 +24,19 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+import toolcharter.message_limit as message_limit  # noqa: PLR0402 - `from toolcharter import` loads the framework
 from mcp_core import json_text
-from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.context import ReportProgress
+from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
 from mcp_core.plurals import count
-from toolcharter import message_limit
 from toolcharter.message_limit import BoundedLines, MessageTooLarge
 from toolcharter.server_log import ServerLog, open_log
 
 _library_log = logging.getLogger("mcp.client.stdio")
-# The library reads lines of any length, in quadratic time, and has no option for it.
-stdio.TextReceiveStream = BoundedLines  # pyright: ignore[reportPrivateImportUsage]
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
 MAX_LIST_SIZE = 64_000_000
@@ -63,6 +63,19 @@ _EXPLAINED: frozenset[int] = frozenset({
     HTTPStatus.SERVICE_UNAVAILABLE,
 })  # fmt: skip
 """The rejections that have an error of their own."""
+
+
+def _bounded_stdio_client() -> Any:
+    """The library's client for stdio, with our reader in place of its own.
+
+    The library reads lines of any length, in quadratic time, and has no option for it. This is a copy of its function
+    with other globals: the library itself stays as it is.
+    """
+    original: Any = inspect.unwrap(stdio.stdio_client)
+    globals_ = {**vars(stdio), "TextReceiveStream": BoundedLines}
+    copy = FunctionType(original.__code__, globals_, original.__name__, original.__defaults__, original.__closure__)
+    copy.__kwdefaults__ = original.__kwdefaults__
+    return asynccontextmanager(copy)
 
 
 class ServerUnreachable(Exception):
@@ -146,7 +159,7 @@ async def start(
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
-                _open(stdio.stdio_client(parameters, errlog=log.file), ask, timeouts) as server,
+                _open(_bounded_stdio_client()(parameters, errlog=log.file), ask, timeouts) as server,
                 _follow(log) if show_log else nullcontext(),
             ):
                 is_log_printed = show_log

@@ -3,17 +3,12 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
-from mcp_core.errors import DeclarationError
-from mcp_core.install_command import install_command
 from mcp_core.option_parser import OptionParser
-from mcp_core.setting_sources import add_own_options
-from mcp_core.settings import settings_type
 from mcp_core.standard_streams import open_closed_streams
-from mcp_core.start_errors import CannotStart
-from toolcharter import targets
+from mcp_core.start_errors import CannotStart, DeclarationError
 from toolcharter.commands import CannotRun
 from toolcharter.terminal import escape_lines
 
@@ -45,6 +40,8 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
     except ModuleNotFoundError as error:
         if name not in EXTRAS:
             raise
+        from mcp_core.install_command import install_command  # noqa: PLC0415 - 20 ms, and rarely
+
         _fail(f"`toolcharter {name}` needs {error.name}: {install_command(EXTRAS[name])}", FAILED)
     parser = OptionParser(prog=f"toolcharter {name}", description=command.__doc__)
     command.add_arguments(parser)
@@ -64,16 +61,33 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
 
 
 def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments of a command. An option that it does not know may be one of its server's own."""
-    if parser.get_default("takes_words"):
+    """Parse the arguments of a command. An option that it does not know may be a setting of its server."""
+    late_options: Callable[[], None] | None = parser.get_default("late_options")
+    takes_words = parser.get_default("takes_words")
+    if late_options and (takes_words or any(word.startswith(("-h", "--h")) for word in argv)):
+        late_options()
+        late_options = None
+    if takes_words:
         return parser.parse_args(argv)
     options, unknown = parser.parse_known_intermixed_args(argv)
+    if unknown and late_options:
+        late_options()
+        options, unknown = parser.parse_known_intermixed_args(argv)
     if unknown and getattr(options, "takes_server_options", False):
-        # The value of an unknown option looks like an argument, so a server is recognized by its name alone.
-        named = [word for word in argv if word in targets.known() or word.partition(":")[0].endswith(".py")]
-        for target in named or (targets.available() if "servers" in options else []):
-            add_own_options(parser, settings_type(targets.find(target)))
+        _add_own_options(parser, argv, options)
     return parser.parse_intermixed_args(argv)
+
+
+def _add_own_options(parser: argparse.ArgumentParser, argv: Sequence[str], options: argparse.Namespace) -> None:
+    """Add the options of the server that the arguments name."""
+    from mcp_core.setting_sources import add_own_options  # noqa: PLC0415 - 300 ms, the framework
+    from mcp_core.settings import settings_type  # noqa: PLC0415 - the same
+    from toolcharter import targets  # noqa: PLC0415 - the same
+
+    # The value of an unknown option looks like an argument, so a server is recognized by its name alone.
+    named = [word for word in argv if word in targets.known() or word.partition(":")[0].endswith(".py")]
+    for target in named or (targets.available() if "servers" in options else []):
+        add_own_options(parser, settings_type(targets.find(target)))
 
 
 def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911, PLR0912 - one for each command

@@ -18,10 +18,10 @@ from mcp_core.app import App
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.settings import Settings
 from toolcharter import targets
+from toolcharter.app_verification import verify_app
 from toolcharter.examples import declared_examples, run_example
 from toolcharter.verify.config import InvalidConfig
 from toolcharter.verify.report.groups import by_rule, line_of
-from toolcharter.verify.result import verify_app
 from toolcharter.verify.rule import Finding
 
 VARIABLE = "toolcharter_servers"

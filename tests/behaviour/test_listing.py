@@ -4,7 +4,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from toolcharter_examples import demo
 
-from mcp_core.declare.meta import META
+from mcp_core.declare.charter import META
 from tests.behaviour.combinations import NEW, Combination, Connect, over
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

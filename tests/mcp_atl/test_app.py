@@ -15,7 +15,7 @@ from mcp_core.run import Program, greeting
 from mcp_core.settings import settings_type
 from mcp_core.start_errors import InvalidSetting
 from tests.mcp_atl.server import serve
-from toolcharter.verify.result import verify_app
+from toolcharter.app_verification import verify_app
 
 MAX_BYTES = 14_400
 MAX_BYTES_READ_ONLY = 7_000

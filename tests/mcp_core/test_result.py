@@ -8,7 +8,8 @@ from pydantic import BaseModel
 
 from mcp_core import Result, hints, instructions
 from mcp_core.calling.records import Body, Failure
-from mcp_core.calling.render import META, render
+from mcp_core.calling.render import render
+from mcp_core.declare.charter import META
 
 
 class Card(BaseModel):

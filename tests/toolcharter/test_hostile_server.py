@@ -15,7 +15,7 @@ from anyio import EndOfStream
 from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
 from toolcharter import client, message_limit
-from toolcharter.commands import call, connection
+from toolcharter.commands import call, connection, remote_server
 from toolcharter.verify.rules.live import output_schema_mismatch
 
 COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
@@ -173,7 +173,7 @@ def test_escapes_and_markup_of_a_server_do_not_reach_the_terminal(capsys, monkey
 async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_they_are(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert await connection.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
+    assert await remote_server.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
     await call.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
     err = capsys.readouterr().err
     assert is_clean(err)
@@ -244,7 +244,7 @@ async def test_a_server_of_ours_asks_nobody_during_a_verification(capsys, monkey
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     options = argparse.Namespace(server="demo", command=[], log_level=None)
     async with connection.connect(options) as unattended, connection.connect(options, attended=True) as attended:
-        assert (unattended._ask, attended._ask) == (None, connection.ask_on_terminal)
+        assert (unattended._ask, attended._ask) == (None, remote_server.ask_on_terminal)
 
 
 @pytest.mark.parametrize("command", ["tools", "verify"])

@@ -17,7 +17,7 @@ def test_the_public_names_are_those_of_the_framework_and_run():
 
 def test_importing_the_public_names_loads_no_more_than_the_framework():
     code = (
-        "import sys, mcp_core.run; before = {*sys.modules}; from toolcharter import App, run; "
+        "import sys, mcp_core.public, mcp_core.run; before = {*sys.modules}; from toolcharter import App, run; "
         "print(sorted({*sys.modules} - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,8 +5,7 @@ import pytest
 from tests import conftest
 from tests.toolcharter.commands.test_examples import WRONG
 from tests.toolcharter.verify.fake_rules import mentions, rule
-from toolcharter import targets
-from toolcharter.verify import result
+from toolcharter import app_verification, targets
 
 pytest_plugins = ["pytester"]
 
@@ -54,7 +53,7 @@ def test_an_unknown_server_is_a_collection_error(project: pytest.Pytester):
 def test_each_rule_that_finds_something_is_a_failing_test(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     said = rule("DSC901", "two-is-said", "description", "warning", mentions("two"))
     noted = rule("DSC902", "anybody-is-said", "description", "note", mentions("anybody"))
-    monkeypatch.setattr(result, "static_rules", lambda: (said, noted))
+    monkeypatch.setattr(app_verification, "static_rules", lambda: (said, noted))
     project.makepyfile(wrong=WRONG, conftest='toolcharter_servers = ["wrong.py"]')
     ran = project.runpytest("-q", "-k", "verify")
     ran.assert_outcomes(failed=1, deselected=2)

@@ -14,8 +14,9 @@ from mcp_core import json_text
 from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
+from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.declare.output import Write, type_adapter, value_schema, writer
-from mcp_core.declare.schema import CONSENT_FIELD, Signature
+from mcp_core.declare.schema import Signature
 from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result

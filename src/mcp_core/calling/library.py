@@ -17,6 +17,7 @@ from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.record import CallRecord, StackLimit, failure_level, log_system_failure
+from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Message, Prompt
@@ -27,8 +28,6 @@ from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
 
-DOCS_SCHEME = "toolcharter://tools/"
-"""Resources of this scheme are the full documentation of a tool."""
 MARKDOWN = "text/markdown"
 LIST_TTL_MS = 300_000
 """How long clients may cache what does not change while a server runs."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from mcp_core import json_text
 from mcp_core.calling.records import Answer, Body
-from mcp_core.declare.meta import META
+from mcp_core.declare.charter import META
 from mcp_core.declare.schema import JsonSchema
 
 Format = Literal["result", "bare", "hints"]

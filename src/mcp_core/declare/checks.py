@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date
 from string import Formatter
 from typing import Any, cast, get_args
 
@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_core import json_text
 from mcp_core.declare import schema
+from mcp_core.declare.charter import MIN_DESCRIPTION_LENGTH, NOTICE
 from mcp_core.declare.output import types_without_json, value_type
 from mcp_core.declare.spec import (
     DEFAULTS,
@@ -26,8 +27,6 @@ from mcp_core.declare.spec import (
     ToolSpec,
 )
 
-MIN_DESCRIPTION_LENGTH = 50
-NOTICE = timedelta(days=90)
 _PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
 _SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
 

@@ -8,12 +8,11 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel
 
 from mcp_core.declare import schema
+from mcp_core.declare.charter import CONSENT_HEADING
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.plurals import count
 
 Detail = Literal["full", "compact"]
-
-CONSENT_HEADING = "REQUIRES EXPLICIT USER INSTRUCTION"
 
 
 def with_arguments(spec: ToolSpec) -> str:

@@ -6,10 +6,8 @@ Clients hand a model the name, description and input schema of a tool; what stan
 from typing import Any
 
 from mcp_core import json_text
+from mcp_core.declare.charter import META
 from mcp_core.declare.spec import UNSET, Deprecation, Example, RateLimit, ToolSpec
-
-META = "dev.toolcharter/"
-"""The prefix of our keys in `_meta`."""
 
 
 def declared_meta(spec: ToolSpec) -> dict[str, Any]:

@@ -27,9 +27,8 @@ from pydantic_core import SchemaValidator, core_schema
 
 from mcp_core.context import NeedMarker, ToolContext
 from mcp_core.declare import docstring
+from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.mcp_log import is_secret_name
-
-CONSENT_FIELD = "explicit_action"
 
 MAX_ITEMS = 1000
 """The largest length of a list or object argument that declares none."""

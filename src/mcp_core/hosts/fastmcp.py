@@ -24,9 +24,9 @@ from pydantic import AnyUrl, PrivateAttr, TypeAdapter
 
 from mcp_core.app import App
 from mcp_core.auth import LOCAL, Caller, user
-from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Question, Request
 from mcp_core.declare import resources as ours
+from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json

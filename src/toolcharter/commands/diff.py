@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("new", nargs="?", metavar="NEW", help="the same, or a command that serves: -- COMMAND ...")
     parser.add_argument("--format", choices=sorted(FORMATS), help="default: a table, or plain lines in a pipe")
     connection.add_remote_options(parser)
-    connection.add_settings(parser, without=connection.CALL_SETTINGS)
+    connection.add_settings(parser, is_for_calls=False)
 
 
 def run(options: argparse.Namespace) -> int:

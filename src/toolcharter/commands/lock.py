@@ -17,7 +17,6 @@ from rich.console import Console
 
 from mcp_core.interrupt import run_interruptible
 from mcp_core.plurals import count
-from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.commands.json_file import read_json
 from toolcharter.contract import report
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--relock", action="store_true", help="write the file even if that breaks the contract, or it was edited"
     )
-    connection.add_settings(parser, without=connection.CALL_SETTINGS)
+    connection.add_settings(parser, is_for_calls=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _project_servers() -> list[str]:
     """The installed servers that belong to the project in this folder, or have a lock here."""
+    from toolcharter import targets  # noqa: PLC0415 - 250 ms, the framework, which files do not need
+
     project = _project_name()
     return sorted(
         name
@@ -148,6 +149,8 @@ def print_changes(changes: list[Change]) -> None:
 
 
 def _default_file(target: str | None, server: str) -> Path:
+    from toolcharter import targets  # noqa: PLC0415 - 250 ms, not with --output
+
     if target in targets.known():
         return _lock_file(target)
     return FOLDER / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', server).strip('-.') or 'server'}.json"

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.markup import escape as escape_markup
 from rich.table import Table
 
-from mcp_core.calling.library import DOCS_SCHEME
+from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.interrupt import run_interruptible
 from mcp_core.json_text import JsonObject

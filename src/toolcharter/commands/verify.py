@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from mcp_core.declare.listed import ListedTool
 from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
@@ -19,7 +20,7 @@ from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
 from toolcharter.verify.live.summary import live_notes
-from toolcharter.verify.model import Server
+from toolcharter.verify.model import OtherText, Server
 from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.report import FORMATS, format_for, render
 from toolcharter.verify.report.groups import count_line, headline
@@ -87,7 +88,7 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
         texts = await running.other_texts()
         for problem in texts.get("problems", ()):
             print(escape_lines(problem), file=sys.stderr)
-        server = server_from_tools(tools, name, local_app(running), other_texts(texts))
+        server = _server_to_verify(running, tools, name, other_texts(texts))
         rules = [rule for rule in all_rules() if live or rule.check_live is None]
         live_result = await _call_tools(running, server, selection.rules(rules), options) if live else None
     with _progress("rules", len(rules)) as on_step:
@@ -100,6 +101,18 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
             file=_file(options.server),
             on_step=on_step,
         )
+
+
+def _server_to_verify(
+    running: Connection, tools: Sequence[ListedTool], name: str, others: Sequence[OtherText]
+) -> Server:
+    """The server that rules check; with its declarations, if it is one of ours and in this process."""
+    app = local_app(running)
+    if app is None:
+        return server_from_tools(tools, name, others)
+    from toolcharter.app_verification import server_from_app  # noqa: PLC0415 - the framework, which the app has loaded
+
+    return server_from_app(app, tools, name, others)
 
 
 async def _call_tools(

@@ -84,8 +84,8 @@ def _report(running: "asyncio.Future[ServerChecks]") -> None:
 
 
 def _check(app: App, tools: Sequence[ListedTool]) -> ServerChecks:
+    from toolcharter.app_verification import server_from_app  # noqa: PLC0415 - the same
     from toolcharter.verify import config  # noqa: PLC0415 - 360 ms with all rules, and only for who looks at a tool
-    from toolcharter.verify.engine import server_from_tools  # noqa: PLC0415 - the same
     from toolcharter.verify.result import verify_server  # noqa: PLC0415 - the same
     from toolcharter.verify.rules import static_rules  # noqa: PLC0415 - the same
     from toolcharter.verify.selection import parse_selection  # noqa: PLC0415 - the same
@@ -93,7 +93,7 @@ def _check(app: App, tools: Sequence[ListedTool]) -> ServerChecks:
     rules = static_rules()
     configured = config.read(None, {app.name}, rules)
     selection = parse_selection(configured.select, configured.ignore, rules)
-    result = verify_server(server_from_tools(tools, app.name, app), rules, selection)
+    result = verify_server(server_from_app(app, tools), rules, selection)
     file, locked = _read_lock(app)
     checks = {
         one.tool.name: ToolChecks(

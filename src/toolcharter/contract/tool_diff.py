@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, cast
 
-from mcp_core.calling.render import META
+from mcp_core.declare.charter import META
 from mcp_core.declare.listed import ListedTool
 from toolcharter.contract.changed_words import changed_words
 from toolcharter.contract.changes import Change, Difference, output_kind

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mcp_core.calling.render import META
+from mcp_core.declare.charter import META
 from toolcharter.verify.model import Tool
 
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from mcp_core.app import App
 from mcp_core.declare.listed import ListedTool
-from mcp_core.declare.spec import ToolSpec
 from toolcharter.verify.live.observations import Observations
 from toolcharter.verify.model import OtherText, Server, Tool
 from toolcharter.verify.rule import Definition, Finding, Problem, Rule
@@ -82,15 +80,9 @@ def _finding(rule: Rule, problem: Problem, tool: str | None) -> Finding:
     )
 
 
-def server_from_tools(
-    tools: Sequence[ListedTool], name: str = "", app: App | None = None, others: Sequence[OtherText] = ()
-) -> Server:
-    """The server that rules check, from its list of tools. With the App, its declarations are checked too."""
-    specs: dict[str, ToolSpec] = {}
-    if app is not None:
-        specs = {final: app.registry.resolve(final) for final in app.registry.final_names().values()}
-    wrapped = [Tool(tool, specs.get(tool.name)) for tool in tools]
-    return Server(wrapped, name or (app.name if app else ""), app.registry.naming if app else None, others)
+def server_from_tools(tools: Sequence[ListedTool], name: str = "", others: Sequence[OtherText] = ()) -> Server:
+    """The server that rules check, from its list of tools."""
+    return Server([Tool(tool) for tool in tools], name, others=others)
 
 
 _FAULTLESS: Definition = {

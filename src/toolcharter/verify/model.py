@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.spec import ToolSpec
 from toolcharter.json_pointer import resolve_pointer
 from toolcharter.verify.schema_nodes import Node, nodes_of
 from toolcharter.verify.texts import Texts
@@ -26,6 +25,9 @@ from toolcharter.verify.vocabulary import (
     VERBS,
     VerbEffect,
 )
+
+if TYPE_CHECKING:
+    from mcp_core.declare.spec import ToolSpec
 
 _NAME_WORD = re.compile(
     r"(?<![A-Za-z])[A-Za-z]\d+[a-z]+(?![A-Za-z])"  # k8s, i18n
@@ -78,7 +80,7 @@ class Tool:
     """A tool as a server lists it."""
 
     listed: ListedTool
-    spec: ToolSpec | None = None
+    spec: "ToolSpec | None" = None
     """The declaration, if the server is one of ours and in this process."""
 
     @property

@@ -3,19 +3,13 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
-from mcp_core.app import App
-from mcp_core.hosts import library_json
-from toolcharter.verify import config
-from toolcharter.verify.engine import OnStep, run_rules, server_from_tools
+from toolcharter.verify.engine import OnStep, run_rules
 from toolcharter.verify.model import Server
-from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.rule import Finding, Rule, Severity
-from toolcharter.verify.rules import static_rules
 from toolcharter.verify.score import Scores, score_server
-from toolcharter.verify.selection import IgnoredFinding, RuleSelection, parse_selection
+from toolcharter.verify.selection import IgnoredFinding, RuleSelection
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most to the least severe."""
@@ -86,14 +80,3 @@ def verify_server(
         with_quality=any(rule.family != "security" for rule in rules),
     )
     return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file, live.notes if live else ())
-
-
-def verify_app(app: App, folder: Path, target: str) -> VerifyResult:
-    """Verify one of our servers with the configuration in a folder's pyproject.toml. Raises InvalidConfig."""
-    known = static_rules()
-    file = folder / config.DEFAULT_FILE
-    found = config.read(file, {app.name, target}, known) if file.is_file() else config.Config()
-    selection = parse_selection(found.select, found.ignore, known)
-    texts = {"instructions": app.instructions, **library_json.fixed_lists(app.library)}
-    server = server_from_tools(app.list_tools(), app=app, others=other_texts(texts))
-    return verify_server(server, known, selection)

@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field, create_model
 
 from examples.demo import TOOLS, add, delete_note, find_notes
 from mcp_core import App, Deprecation, Example, Naming, Settings, ToolArguments, tool
-from mcp_core.declare.describe import CONSENT_HEADING, compact, describe, full, schema_markdown
+from mcp_core.declare.charter import CONSENT_HEADING
+from mcp_core.declare.describe import compact, describe, full, schema_markdown
 from mcp_core.declare.spec import spec_of
 from mcp_core.registry import ToolRegistry
 

@@ -6,10 +6,11 @@ from mcp_core import App, Settings
 from tests.toolcharter.verify.fake_rules import RULES as FAKE_RULES
 from tests.toolcharter.verify.fake_rules import rule
 from toolcharter import targets
-from toolcharter.commands.connection import LocalServer
+from toolcharter.app_verification import verify_app
+from toolcharter.commands.local_server import LocalServer
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.other_texts import other_texts
-from toolcharter.verify.result import verify_app, verify_server
+from toolcharter.verify.result import verify_server
 from toolcharter.verify.rule import Problem
 from toolcharter.verify.rules import static_rules
 

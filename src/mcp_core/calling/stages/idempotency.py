@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Call, Failure
-from mcp_core.declare.meta import META
+from mcp_core.declare.charter import META
 from mcp_core.errors import (
     Busy,
     DeadlineExceeded,

@@ -11,7 +11,8 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, t
 from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.stages.size import SMALL, Excess, find_excess
-from mcp_core.declare.schema import CONSENT_FIELD, models_in_type
+from mcp_core.declare.charter import CONSENT_FIELD
+from mcp_core.declare.schema import models_in_type
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from mcp_core.calling.records import Answer
 from mcp_core.declare.listed import ListedTool
+
+if TYPE_CHECKING:
+    from mcp_core.calling.records import Answer
 
 CallKind = Literal["valid", "missing", "wrong type", "unknown"]
 """A valid call, or one without a required argument, with a value of the wrong type, or with an unknown argument."""
@@ -20,7 +22,7 @@ class Exchange(NamedTuple):
     arguments: Mapping[str, Any]
     argument: str = ""
     """The argument that was wrong."""
-    answer: Answer | None = None
+    answer: "Answer | None" = None
     failure: str = ""
     """Why there is no result."""
     timed_out: bool = False

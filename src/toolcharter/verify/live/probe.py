@@ -3,14 +3,16 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from mcp_core.calling.records import Answer
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.live.arguments import UNKNOWN, valid_arguments, wrong_value
 from toolcharter.verify.live.environment import unjudged_tools
 from toolcharter.verify.live.observations import CallKind, Exchange, Observations
 from toolcharter.verify.model import Server, Tool
+
+if TYPE_CHECKING:
+    from mcp_core.calling.records import Answer
 
 TIMEOUT = 10.0
 """Seconds that a call may take."""
@@ -27,7 +29,7 @@ class RunningServer(Protocol):
         """All tools."""
         ...
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> "Answer":
         """Call a tool."""
         ...
 

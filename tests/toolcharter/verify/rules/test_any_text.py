@@ -10,7 +10,8 @@ from toolcharter_examples.demo import build as build_demo
 from mcp_core import Settings
 from mcp_todo.app import build as build_todo
 from tests.thorough import examples
-from toolcharter.verify.engine import example_server, run_rules, server_from_tools
+from toolcharter.app_verification import server_from_app
+from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
 
 RULES = [rule for rule in static_rules() if rule.family in {"naming", "description", "annotations"}]
@@ -94,4 +95,4 @@ def test_no_rule_takes_long_over_a_long_text(text):
 @pytest.mark.parametrize("build", [build_todo, build_demo])
 def test_our_servers_follow_the_rules(build):
     app = build(Settings())
-    assert run_rules(server_from_tools(app.list_tools(), app=app), [rule for rule in RULES if not rule.optional]) == []
+    assert run_rules(server_from_app(app), [rule for rule in RULES if not rule.optional]) == []

@@ -3,10 +3,11 @@
 import pytest
 
 from mcp_core import App, Example, tool
-from mcp_core.calling.render import META
+from mcp_core.declare.charter import META
 from mcp_core.declare.naming import Naming
 from tests.mcp_core.declared import Text, query
-from toolcharter.verify.engine import example_server, run_rules, server_from_tools
+from toolcharter.app_verification import server_from_app
+from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
 
 RULES = [rule for rule in static_rules() if rule.family == "charter"]
@@ -108,7 +109,7 @@ def test_a_bare_tool_in_a_declared_server_is_found_on_the_wire_and_in_the_proces
         return len(text)
 
     app = App("made-up", version="1.0.0", tools=[count_letters])
-    names = {f.name for f in run_rules(server_from_tools(app.list_tools(), app=app), RULES)}
+    names = {f.name for f in run_rules(server_from_app(app), RULES)}
     assert names == {"undeclared-tool", "unexplained-tool"}
 
 
@@ -127,8 +128,8 @@ def test_a_name_is_in_the_style_of_its_server():
 
     app = App("made-up", version="1.0.0", tools=[count_letters], naming=Naming("snake", "x"))
     listed = app.list_tools()
-    assert run_rules(server_from_tools(listed, app=app), RULES) == []
-    kebab = server_from_tools(listed, app=App("made-up", version="1.0.0", naming=Naming("kebab")))
+    assert run_rules(server_from_app(app, listed), RULES) == []
+    kebab = server_from_app(App("made-up", version="1.0.0", naming=Naming("kebab")), listed)
     assert [f.name for f in run_rules(kebab, RULES)] == ["name-outside-style"]
 
 
@@ -138,7 +139,7 @@ def test_an_example_has_values():
         return len(text)
 
     app = App("made-up", version="1.0.0", tools=[count_letters])
-    (finding,) = run_rules(server_from_tools(app.list_tools(), app=app), RULES)
+    (finding,) = run_rules(server_from_app(app), RULES)
     assert (finding.name, finding.message) == ("placeholder-example", 'an example has the placeholder "<text>"')
 
 

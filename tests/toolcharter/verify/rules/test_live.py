@@ -15,7 +15,8 @@ from mcp_core import App, Example, Settings, hints
 from mcp_core.result import Result
 from tests.mcp_core.declared import Text, query
 from toolcharter import client, targets
-from toolcharter.commands.connection import LocalServer
+from toolcharter.app_verification import server_from_app
+from toolcharter.commands.local_server import LocalServer
 from toolcharter.verify.engine import run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
 from toolcharter.verify.rules import all_rules
@@ -41,7 +42,7 @@ async def checked(server, *, call_timeout=30.0, all_tools=False):
 
 async def checked_app(app, **options):
     async with app:
-        return await probe(server_from_tools(app.list_tools(), app=app), LocalServer(app), **options)
+        return await probe(server_from_app(app), LocalServer(app), **options)
 
 
 def low_level(answer, schema=None, output=None, lists=None):

@@ -4,6 +4,7 @@ import pytest
 
 from mcp_core import Settings
 from toolcharter import targets
+from toolcharter.app_verification import server_from_app
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.rules import static_rules
 
@@ -16,6 +17,6 @@ RULES = [rule for rule in static_rules() if rule.family in ("security", "charter
 @pytest.mark.parametrize("name", sorted(targets.known()))
 def test_a_server_of_ours_has_no_finding_in_the_process_or_on_the_wire(name, descriptions):
     app = targets.load_any(name, Settings(descriptions=descriptions))
-    for known in (app, None):
-        findings = run_rules(server_from_tools(app.list_tools(), name, known), RULES)
+    for server in (server_from_app(app, name=name), server_from_tools(app.list_tools(), name)):
+        findings = run_rules(server, RULES)
         assert [finding for finding in findings if (finding.rule, finding.tool) not in IGNORED] == []

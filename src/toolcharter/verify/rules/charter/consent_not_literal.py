@@ -1,8 +1,7 @@
 from collections.abc import Iterable
 from typing import Any, cast
 
-from mcp_core.declare.describe import CONSENT_HEADING
-from mcp_core.declare.schema import CONSENT_FIELD
+from mcp_core.declare.charter import CONSENT_FIELD, CONSENT_HEADING
 from toolcharter.verify.model import Schema, Server, Tool
 from toolcharter.verify.rule import Definition, Problem, Rule
 

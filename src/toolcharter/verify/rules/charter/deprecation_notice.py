@@ -3,8 +3,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any, cast
 
-from mcp_core.calling.render import META
-from mcp_core.declare.checks import NOTICE
+from mcp_core.declare.charter import META, NOTICE
 from toolcharter.verify.declaration import declared_value
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule

@@ -1,10 +1,10 @@
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, cast, get_args
 
-from mcp_core.calling.render import META
-from mcp_core.declare.spec import Category, ResponseTime
-from toolcharter.verify.declaration import declared_value
+from mcp_core.declare.charter import META
+from toolcharter.verify.declaration import declared_value, is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
@@ -23,10 +23,6 @@ def _is_version(value: Any) -> bool:
     return isinstance(value, str) and _VERSION.fullmatch(value) is not None
 
 
-def _is_category(value: Any) -> bool:
-    return value in get_args(Category)
-
-
 def _are_tags(value: Any) -> bool:
     tags = _strings(value)
     return bool(tags) and all(tag.strip() for tag in tags)
@@ -35,10 +31,6 @@ def _are_tags(value: Any) -> bool:
 def _are_permissions(value: Any) -> bool:
     names = _strings(value)
     return names is not None and all(map(_PERMISSION.fullmatch, names))
-
-
-def _is_response_time(value: Any) -> bool:
-    return value in get_args(ResponseTime)
 
 
 def _is_bool(value: Any) -> bool:
@@ -68,22 +60,28 @@ def _is_example(value: Any) -> bool:
     return isinstance(example.get("description"), str) and isinstance(example.get("params"), dict)
 
 
-_FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "version": (_is_version, "a semantic version such as '1.2.3'"),
-    "category": (_is_category, f"one of {', '.join(get_args(Category))}"),
-    "tags": (_are_tags, "a list of at least one tag"),
-    "permissions": (_are_permissions, "a list of 'resource:action'"),
-    "responseTime": (_is_response_time, f"one of {', '.join(get_args(ResponseTime))}"),
-    "cacheable": (_is_bool, "true or false"),
-    "cacheTTL": (_is_positive, "a number of seconds above 0"),
-    "idempotent": (_is_bool, "true or false"),
-    "rateLimit": (_is_rate_limit, "an object with maxCalls and windowMs, both above 0"),
-    "examples": (_are_examples, "a list of objects with description, params and expectedResult"),
-}
+@cache
+def _forms() -> dict[str, tuple[Callable[[Any], bool], str]]:
+    """The test of each value, and what it should be."""
+    from mcp_core.declare.spec import Category, ResponseTime  # noqa: PLC0415 - 90 ms, not for an undeclared tool
+
+    categories, times = get_args(Category), get_args(ResponseTime)
+    return {
+        "version": (_is_version, "a semantic version such as '1.2.3'"),
+        "category": (categories.__contains__, f"one of {', '.join(categories)}"),
+        "tags": (_are_tags, "a list of at least one tag"),
+        "permissions": (_are_permissions, "a list of 'resource:action'"),
+        "responseTime": (times.__contains__, f"one of {', '.join(times)}"),
+        "cacheable": (_is_bool, "true or false"),
+        "cacheTTL": (_is_positive, "a number of seconds above 0"),
+        "idempotent": (_is_bool, "true or false"),
+        "rateLimit": (_is_rate_limit, "an object with maxCalls and windowMs, both above 0"),
+        "examples": (_are_examples, "a list of objects with description, params and expectedResult"),
+    }
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for name, (matches, expected) in _FORMS.items():
+    for name, (matches, expected) in _forms().items() if is_declared(tool) else ():
         value = declared_value(tool, name)
         if value is not None and not matches(value):
             yield Problem(f"its {name} is {str(value)[:60]!r}, not {expected}", f"_meta.{META}{name}")

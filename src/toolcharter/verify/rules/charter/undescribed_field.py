@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from mcp_core.calling.render import META
+from mcp_core.declare.charter import META
 from toolcharter.verify.declaration import is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule

@@ -1,8 +1,7 @@
 import re
 from collections.abc import Iterable
 
-from mcp_core.calling.render import META
-from mcp_core.declare.checks import MIN_DESCRIPTION_LENGTH
+from mcp_core.declare.charter import META, MIN_DESCRIPTION_LENGTH
 from toolcharter.verify.declaration import is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule

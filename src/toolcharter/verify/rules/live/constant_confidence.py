@@ -1,6 +1,5 @@
 from collections.abc import Iterable
 
-from mcp_core.hints import SOURCE_WEIGHT
 from toolcharter.verify.live.hints import exchanges_with_hints, hints_of
 from toolcharter.verify.live.observations import Exchange, Observations
 from toolcharter.verify.model import Server
@@ -33,6 +32,8 @@ def _is_constant(succeeded: list[Exchange], exchanges: list[Exchange]) -> bool:
         and {hints_of(exchange)["confidence"] for exchange in exchanges} == values
     ):
         return True  # failures have the same confidence as successes
+    from mcp_core.hints import SOURCE_WEIGHT  # noqa: PLC0415 - 80 ms, and few servers have hints
+
     # Complete results from one source share a value. Any other value in all results is not computed.
     return len(succeeded) >= _MIN_RESULTS and not values & set(SOURCE_WEIGHT.values())
 

@@ -1,7 +1,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from mcp_core.hints import SourceQuality, ValidityPeriod
 from toolcharter.verify.live.hints import HINTS, exchanges_with_hints, hints_of
 from toolcharter.verify.live.observations import Observations
 from toolcharter.verify.model import Server
@@ -12,7 +11,6 @@ _LISTS = (
     *("suggestedNextActions", "relatedResources", "contextNeeded", "assumptions", "riskFactors", "dependencies"),
     "preferenceAlignment",
 )
-_CHOICES = {"sourceQuality": get_args(SourceQuality), "validityPeriod": get_args(ValidityPeriod)}
 
 
 def check(_: Server, observations: Observations) -> Iterable[Problem]:
@@ -28,7 +26,12 @@ def _problems(hints: Mapping[str, Any]) -> Iterator[str]:
         yield "has no agentHints"
         return
     yield from (f"{name} is not a list" for name in _LISTS if not isinstance(hints.get(name), list))
-    for name, options in _CHOICES.items():
+    from mcp_core.hints import SourceQuality, ValidityPeriod  # noqa: PLC0415 - 80 ms, and few servers have hints
+
+    for name, options in (
+        ("sourceQuality", get_args(SourceQuality)),
+        ("validityPeriod", get_args(ValidityPeriod)),
+    ):
         if hints.get(name) not in options:
             yield f"{name} is {hints.get(name)!r}, not one of {', '.join(options)}"
     if not _is_between_0_and_1(hints.get("confidence")):

@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterable
 
-from mcp_core.declare.schema import CONSENT_FIELD
+from mcp_core.declare.charter import CONSENT_FIELD
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 

@@ -1,0 +1,120 @@
+"""The public names of the framework, which `mcp_core` and `toolcharter` give."""
+
+from mcp_core import hints, instructions
+from mcp_core.app import App
+from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, TokenVerifier
+from mcp_core.calling.bound import PerCall
+from mcp_core.calling.records import Answer, Question, Reply, Request
+from mcp_core.context import Need, ToolContext
+from mcp_core.declare.naming import Naming
+from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
+from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
+from mcp_core.declare.skills import Skill
+from mcp_core.declare.spec import Confirm, Deprecation, Example, RateLimit, ToolOptions, ToolSpec
+from mcp_core.declare.tool import ToolDecorator, tool
+from mcp_core.errors import (
+    Busy,
+    Conflict,
+    ConsentRequired,
+    DeadlineExceeded,
+    DeclarationError,
+    ElicitationUnsupported,
+    ForgedReply,
+    InvalidArguments,
+    NotFound,
+    PermissionDenied,
+    RateLimited,
+    ToolError,
+    Unavailable,
+    UnknownTool,
+)
+from mcp_core.hints import AgentHints, Evidence, SuggestedAction
+from mcp_core.mcp_log import TRACE_LEVEL, get_logger
+from mcp_core.registry import ToolRegistry
+from mcp_core.result import Image, Result
+from mcp_core.settings import Settings
+from mcp_core.telemetry import Telemetry
+from mcp_core.tool_arguments import (
+    BrandedId,
+    CommonMetadata,
+    DateRange,
+    Pagination,
+    Sorting,
+    ToolArguments,
+    UserId,
+)
+from mcp_core.tool_decorator import ExtMcpToolDecorator, log_tool_usage
+from mcp_core.tool_result import ToolMetadata, ToolResult
+
+__all__ = [
+    "TRACE_LEVEL",
+    "AgentHints",
+    "Answer",
+    "App",
+    "BrandedId",
+    "Busy",
+    "Caller",
+    "CommonMetadata",
+    "Confirm",
+    "Conflict",
+    "ConsentRequired",
+    "Content",
+    "DateRange",
+    "DeadlineExceeded",
+    "DeclarationError",
+    "Deprecation",
+    "ElicitationUnsupported",
+    "Embedded",
+    "Evidence",
+    "Example",
+    "ExtMcpToolDecorator",
+    "ForgedReply",
+    "IdentityUnavailable",
+    "Image",
+    "InvalidArguments",
+    "Message",
+    "Naming",
+    "Need",
+    "NotFound",
+    "Pagination",
+    "PerCall",
+    "PermissionDenied",
+    "Prompt",
+    "PromptArgument",
+    "Question",
+    "RateLimit",
+    "RateLimited",
+    "Reply",
+    "Request",
+    "Resource",
+    "ResourcePage",
+    "ResourceSource",
+    "ResourceTemplate",
+    "Result",
+    "Settings",
+    "Skill",
+    "Sorting",
+    "StaticTokens",
+    "SuggestedAction",
+    "Telemetry",
+    "TokenVerifier",
+    "ToolArguments",
+    "ToolContext",
+    "ToolDecorator",
+    "ToolError",
+    "ToolMetadata",
+    "ToolOptions",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSpec",
+    "Unavailable",
+    "UnknownTool",
+    "UserId",
+    "get_logger",
+    "hints",
+    "instructions",
+    "log_tool_usage",
+    "page_of",
+    "prompt",
+    "tool",
+]

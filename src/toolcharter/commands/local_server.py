@@ -1,0 +1,107 @@
+"""Servers that a command runs in its own process, with the settings of its command line."""
+
+import argparse
+import sys
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any, cast
+
+from mcp_core.app import App
+from mcp_core.calling.records import Answer, Ask, Request
+from mcp_core.context import ReportProgress
+from mcp_core.declare.listed import ListedTool
+from mcp_core.errors import Refused, UnknownTool
+from mcp_core.hosts import library_json
+from mcp_core.json_text import JsonObject
+from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings import AUDIT_SETTINGS, HTTP_ONLY, settings_type
+from toolcharter import targets
+from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands.connection import Connection
+from toolcharter.commands.remote_server import ask_on_terminal, open_remote
+
+_CALL_SETTINGS = AUDIT_SETTINGS | {
+    *("db", "redis", "redis_timeout", "limits_without_redis", "idempotency_seconds"),
+    *("user", "grants", "deadline", "threads"),
+}  # fmt: skip
+"""Settings that do nothing in a command that only lists tools."""
+
+
+def add_server_settings(parser: argparse.ArgumentParser, without: Collection[str], *, is_for_calls: bool) -> None:
+    """Add the settings of a server as options, but for those in `without`."""
+    group = parser.add_argument_group("settings", "for a toolcharter server that this command runs itself")
+    left_out = {*HTTP_ONLY, "otlp", *without, *(() if is_for_calls else _CALL_SETTINGS)}
+    # A group takes options just as a parser does.
+    add_options(cast(argparse.ArgumentParser, group), without=left_out)
+
+
+@asynccontextmanager
+async def open_local(
+    server: str, options: argparse.Namespace, *, list_only: bool, attended: bool
+) -> AsyncGenerator[Connection]:
+    """Build a server, and open it; a server object of an MCP library is connected to in memory."""
+    found = targets.find(server)
+    loaded = targets.build(found, server, from_options(options, settings_type(found), server))
+    if isinstance(loaded, App):
+        try:
+            async with nullcontext() if list_only else loaded:
+                yield LocalServer(loaded, ask_on_terminal if attended and sys.stdin.isatty() else None)
+        except Refused as error:
+            raise CannotRun(str(error)) from None
+        return
+    async with open_remote(server, options, loaded, attended=attended) as connection:
+        yield connection
+
+
+class LocalServer:
+    """One of our servers in this process. Calls go through the same pipeline as everywhere."""
+
+    def __init__(self, app: App, ask: Ask | None = None) -> None:
+        self._ask = ask
+        self.identity = (app.name, app.version)
+        self.app = app
+
+    async def list_tools(self) -> list[ListedTool]:
+        return self.app.list_tools()
+
+    async def list_prompts(self) -> list[JsonObject]:
+        return [library_json.prompt_fields(prompt) for prompt in self.app.library.prompts]
+
+    async def list_resources(self) -> list[JsonObject]:
+        library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
+        resources, page = library.fixed, await library.list_changing(None, request)
+        resources += page.resources
+        while page.next_cursor is not None:
+            page = await library.list_changing(page.next_cursor, request)
+            resources += page.resources
+        templates = [library_json.template_fields(template) for template in library.templates]
+        return [library_json.resource_fields(resource) for resource in resources] + templates
+
+    async def other_texts(self) -> JsonObject:
+        return {"instructions": self.app.instructions, **library_json.fixed_lists(self.app.library)}
+
+    async def documentation(self, tool: ListedTool) -> str:
+        return self.app.documentation(tool.name)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: ReportProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        request = Request(
+            tool,
+            arguments,
+            self.app.local_caller,
+            agent_id="toolcharter",
+            agent_version=self.app.version,
+            ask=self._ask,
+            progress=progress,
+            meta=meta or {},
+        )
+        try:
+            # A question is returned only to a caller that cannot be asked during the call.
+            return cast(Answer, await self.app.answer(request))
+        except UnknownTool as error:
+            raise UsageError(str(error)) from None

@@ -1,0 +1,52 @@
+"""Servers that speak MCP, for commands: started by a command, at an address, or as an object of an MCP library."""
+
+import argparse
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands.connection import Connection, is_address, token_of
+from toolcharter.terminal import escape_lines
+
+
+@asynccontextmanager
+async def open_remote(
+    server: str, options: argparse.Namespace, loaded: Any = None, *, attended: bool
+) -> AsyncGenerator[Connection]:
+    """Connect to a command, to an address, or to a server object of an MCP library."""
+    # `from toolcharter import` would load the public names, and with them the framework.
+    import toolcharter.client as client  # noqa: PLC0415, PLR0402 - 900 ms, not for our own servers
+
+    ask = ask_on_terminal if attended else _decline
+    limit: float | None = options.timeout
+    timeouts = client.DEFAULT_TIMEOUTS if limit is None else client.Timeouts(limit, limit)
+    if options.command:
+        program: str = options.command[0]
+        if shutil.which(program) is None:
+            raise UsageError(f"The command {program!r} was not found.")
+        remote = client.start(options.command, ask, timeouts, show_log=attended)
+    elif is_address(server):
+        remote = client.connect(server, token_of(options), ask, timeouts)
+    else:
+        remote = client.open_object(loaded, server, ask, timeouts)
+    try:
+        async with remote as connection:
+            yield connection
+    except client.ServerUnreachable as error:
+        raise CannotRun(str(error)) from None
+
+
+async def _decline(question: str) -> bool:  # noqa: ARG001 - whatever is asked
+    """Decline a question, where nobody is there to answer it."""
+    return False
+
+
+async def ask_on_terminal(question: str) -> bool:
+    """Ask the person at the terminal. Anything but yes means no."""
+    print(f"{escape_lines(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = await asyncio.to_thread(sys.stdin.readline)
+    return answer.strip().lower() in ("y", "yes")
