@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from string import ascii_lowercase
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
@@ -11,6 +11,7 @@ from mcp_core.declare import schema
 from mcp_core.declare.charter import CONSENT_HEADING
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.plurals import count
+from mcp_core.schema.walk import Node, arguments
 
 Detail = Literal["full", "compact"]
 
@@ -116,32 +117,18 @@ def _json(value: Any) -> str:
 def schema_markdown(model: type[BaseModel]) -> str:
     """Every argument with type, need, default, limits and description, under a `## Arguments` heading."""
     fields = schema.json_schema(model)
-    required = set(fields.get("required", ()))
-    rows = [_row(name, argument, required=name in required) for name, argument in fields["properties"].items()]
+    rows = [_row(argument) for argument in arguments(fields)]
     return "\n".join(["## Arguments", "", *(rows or ["None."])])
 
 
-def _row(name: str, argument: Mapping[str, Any], *, required: bool, depth: int = 0) -> str:
-    notes = [type_words(argument), "required" if required else "optional"]
+def _row(node: Node) -> str:
+    argument = node.schema
+    notes = [type_words(argument), "required" if node.required else "optional"]
     if "default" in argument:
         notes.append(f"default: {_json(argument['default'])}")
     notes += limit_words(argument)
-    head = f"{'  ' * depth}- **{name}** ({', '.join(notes)})"
-    lines = [f"{head}: {argument['description']}" if argument.get("description") else head]
-    for inner in _objects_inside(argument):
-        needed = set(inner.get("required", ()))
-        lines += [_row(k, v, required=k in needed, depth=depth + 1) for k, v in inner["properties"].items()]
-    return "\n".join(lines)
-
-
-def _objects_inside(argument: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The nested objects of an argument that is one, or a list, a mapping or a choice of them."""
-    if "properties" in argument:
-        return [argument]
-    inside = [argument.get("items"), argument.get("additionalProperties")]
-    for several in ("anyOf", "oneOf", "prefixItems"):
-        inside += argument.get(several, ())
-    return [one for part in inside if isinstance(part, Mapping) for one in _objects_inside(cast(Any, part))]
+    head = f"{'  ' * node.depth}- **{node.name}** ({', '.join(notes)})"
+    return f"{head}: {argument['description']}" if argument.get("description") else head
 
 
 def type_words(argument: Mapping[str, Any]) -> str:

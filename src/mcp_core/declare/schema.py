@@ -4,7 +4,6 @@ A handler takes one argument model, or plain type hints; the agent sees a flat l
 """
 
 import inspect
-import itertools
 import sys
 import typing
 import warnings
@@ -29,6 +28,7 @@ from mcp_core.context import NeedMarker, ToolContext
 from mcp_core.declare import docstring
 from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.mcp_log import is_secret_name
+from mcp_core.schema.walk import walk
 
 MAX_ITEMS = 1000
 """The largest length of a list or object argument that declares none."""
@@ -265,16 +265,14 @@ def json_schema(model: type[BaseModel]) -> JsonSchema:
     return schema
 
 
-def undescribed(schema: JsonSchema, path: str = "") -> Iterator[str]:
+_INSIDE = ("properties", "items", "additionalProperties", "anyOf", "oneOf", "prefixItems")
+
+
+def undescribed(schema: JsonSchema) -> Iterator[str]:
     """The arguments without a description, those inside others included."""
-    for name, argument in schema.get("properties", {}).items():
-        if not argument.get("description"):
-            yield f"{path}{name}"
-        yield from undescribed(argument, f"{path}{name}.")
-    several = [schema.get(key, ()) for key in ("anyOf", "oneOf", "prefixItems")]
-    for part in (schema.get("items"), schema.get("additionalProperties"), *itertools.chain(*several)):
-        if isinstance(part, dict):
-            yield from undescribed(cast(JsonSchema, part), path)
+    for node in walk(schema, inside=lambda _: _INSIDE):
+        if node.keyword == "properties" and not node.schema.get("description"):
+            yield ".".join(node.names)
 
 
 def inline_references(schema: JsonSchema) -> JsonSchema:

@@ -32,6 +32,7 @@ from mcp_core.interrupt import run_interruptible
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
+from mcp_core.schema.fields import object_at
 from mcp_core.setting_sources import add_options, from_options
 from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.contract import report
@@ -39,7 +40,6 @@ from toolcharter.govern.charter import Charter, is_name, read_or_new
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
-from toolcharter.govern.remote_tool import properties_of
 from toolcharter.targets import is_address
 from toolcharter.terminal import escape_lines
 
@@ -325,7 +325,7 @@ def _details(tool: str, quarantine: Quarantine, *, in_full: bool) -> str:
 
 def _definition(tool: ListedTool) -> list[str]:
     """What a person should know of a tool that is new."""
-    arguments = ", ".join(properties_of(tool.input_schema)) or "none"
+    arguments = ", ".join(object_at(tool.input_schema, "properties")) or "none"
     lines = [*tool.description.strip().splitlines(), f"Arguments: {arguments}"]
     return [escape_lines(line) for line in lines if line.strip()]
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard, cast
 
-from toolcharter.json_pointer import resolve_pointer
+from mcp_core.schema.references import resolve_pointer
+from mcp_core.schema.walk import MAP_KEYWORDS
 
 Schema = Mapping[str, Any] | bool
 JsonObject = Mapping[str, Any]
@@ -19,9 +20,7 @@ TYPES: Mapping[str, frozenset[str]] = {
 }
 NUMBERS = TYPES["number"]
 
-MAP_KEYWORDS = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
+_MAP_KEYWORDS = frozenset({*MAP_KEYWORDS, "dependencies"})
 VALUE_KEYWORDS = frozenset({"default", "const", "examples", "example"})
 """Keywords that hold plain values. Their order counts, and nothing in them is a schema."""
 SET_KEYWORDS = frozenset({"required", "enum", "type"})
@@ -68,7 +67,7 @@ def canonical(node: Any, *, constraints_only: bool = False) -> Any:
             continue
         if key in VALUE_KEYWORDS:
             out[key] = value
-        elif key in MAP_KEYWORDS and isinstance(value, Mapping):
+        elif key in _MAP_KEYWORDS and isinstance(value, Mapping):
             out[key] = {
                 name: canonical(item, constraints_only=constraints_only)
                 for name, item in cast(JsonObject, value).items()

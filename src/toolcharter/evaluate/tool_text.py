@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.schema.walk import walk
 
 _WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-./]+")
 
@@ -22,7 +23,7 @@ def tool_text(tool: ListedTool) -> str:
 
 def parameter_texts(schema: Mapping[str, Any]) -> Iterator[str]:
     """The name and the description of each parameter."""
-    properties: Any = schema.get("properties")
-    for name, inner in (cast(dict[str, Any], properties) if isinstance(properties, dict) else {}).items():
-        text: Any = cast(dict[str, Any], inner).get("description") if isinstance(inner, dict) else None
-        yield f"{split_name(name)}: {text}" if isinstance(text, str) else split_name(name)
+    for node in walk(schema, inside=lambda node: () if node.keyword else ("properties",)):
+        if node.keyword:
+            text = node.schema.get("description")
+            yield f"{split_name(node.name)}: {text}" if isinstance(text, str) else split_name(node.name)

@@ -17,6 +17,7 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import MAX_NAME_LENGTH
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.registry import ToolRegistry
+from mcp_core.schema.fields import object_at
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
 from mcp_core.state.interface import DependencyHealth
@@ -39,7 +40,7 @@ from toolcharter.govern.pins import (
 )
 from toolcharter.govern.policies import EffectivePolicy, is_denied, matches, policy_for
 from toolcharter.govern.remote_library import RemoteLibrary, Served
-from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, properties_of, remote_tool
+from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, remote_tool
 from toolcharter.govern.search.search_app import SearchApp
 from toolcharter.govern.search.search_file import SearchFile
 from toolcharter.govern.tool_calls import quarantined_tool, upstream_call
@@ -210,7 +211,10 @@ class Governor:
     def narrowed(self, name: str, spec: ToolSpec) -> list[str]:
         """The arguments of a tool that the charter narrows or fixes."""
         tool = None if spec.listed is None else self.comparisons[name].approved.get(spec.listed.name)
-        now, before = properties_of(spec.input_schema), properties_of(tool.input_schema if tool else {})
+        now, before = (
+            object_at(spec.input_schema, "properties"),
+            object_at(tool.input_schema if tool else {}, "properties"),
+        )
         return [argument for argument, schema in before.items() if now.get(argument) != schema]
 
     def _call(self, name: str, tool: str, policy: EffectivePolicy) -> CallUpstream:

@@ -16,6 +16,7 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.schema import JsonSchema, Signature
 from mcp_core.declare.spec import Confirm, Declaration, ToolSpec
 from mcp_core.mcp_log import is_secret_name
+from mcp_core.schema.fields import list_at, object_at
 from toolcharter.contract.lock import digest
 from toolcharter.govern.policies import EffectivePolicy
 
@@ -80,7 +81,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         signature=signature,
         input_schema=shown,
         consent=None,
-        secret_fields=frozenset(name for name in properties_of(shown) if is_secret_name(name)),
+        secret_fields=frozenset(name for name in object_at(shown, "properties") if is_secret_name(name)),
         source=f"the server {server}",
         has_own_name=True,
         listed=replace(tool, description=description, input_schema=shown),
@@ -90,9 +91,9 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
 def narrow(schema: Mapping[str, Any], policy: EffectivePolicy) -> tuple[JsonSchema, JsonSchema]:
     """The schema that agents see, and the one that is checked. They differ where the original is left open."""
     narrowed: JsonSchema = dict(schema) or {"type": "object"}
-    properties: dict[str, Any] = dict(properties_of(schema))
+    properties: dict[str, Any] = dict(object_at(schema, "properties"))
     unlisted: dict[str, Any] = {}
-    required = [name for name in cast(list[Any], narrowed.get("required") or []) if isinstance(name, str)]
+    required = [name for name in list_at(narrowed, "required") if isinstance(name, str)]
     for name, keywords in policy.arguments.items():
         if FIXED in keywords:
             properties.pop(name, None)
@@ -134,13 +135,7 @@ def _both(original: Any, keywords: Mapping[str, Any]) -> Any:
     known = cast(JsonSchema, original)
     if known.keys().isdisjoint(keywords):
         return {**known, **keywords}
-    return {**known, "allOf": [*cast(list[Any], known.get("allOf") or []), dict(keywords)]}
-
-
-def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments that a schema names."""
-    properties = schema.get("properties")
-    return cast(Mapping[str, Any], properties) if isinstance(properties, dict) else {}
+    return {**known, "allOf": [*list_at(known, "allOf"), dict(keywords)]}
 
 
 def _validator(schema: JsonSchema, narrowed: Mapping[str, Mapping[str, Any]]) -> SchemaValidator:

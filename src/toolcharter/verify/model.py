@@ -3,17 +3,16 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import Naming
-from toolcharter.json_pointer import resolve_pointer
-from toolcharter.verify.schema_nodes import Node, nodes_of
+from mcp_core.schema.fields import Schema
+from mcp_core.schema.walk import Node, arguments_with_references, walk
 from toolcharter.verify.texts import Texts
-from toolcharter.verify.values import list_at
 from toolcharter.verify.vocabulary import (
     ADVERBS,
     ALSO_NOUNS,
@@ -43,36 +42,11 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """The annotations that say what a tool does."""
 CHARACTERS_PER_TOKEN = 4
 """Roughly, for English and for JSON. Models differ by up to a fifth."""
-MAX_DEPTH = 32
 MIN_PREFIXED = 3
 """This many names with the same first word have a prefix."""
 
 MAX_OBVIOUS_ARGUMENTS = 2
 """A tool with at most this many arguments may be understood by its name."""
-
-Schema = Mapping[str, Any]
-
-
-class Parameter(NamedTuple):
-    """An argument of a tool, or a member of an object inside an argument."""
-
-    name: str
-    path: str
-    """The path of its schema, such as `inputSchema.properties.query`."""
-    schema: Schema
-    required: bool
-    depth: int
-    """0 for an argument, 1 for a member of an argument, and so on."""
-
-    @property
-    def description(self) -> str:
-        text = self.schema.get("description")
-        return text.strip() if isinstance(text, str) else ""
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The JSON types that it may have, without null."""
-        return tuple(kind for kind in types_of(self.schema) if kind != "null")
 
 
 @dataclass(frozen=True)
@@ -111,25 +85,29 @@ class Tool:
         return tuple(_PROSE_WORD.findall(self.description.lower()))
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[Node, ...]:
         """All arguments and the members of objects inside them, in order."""
-        root = resolve_ref(self.schema, self.schema)
-        return tuple(_parameters(root, "inputSchema", 0, _Walk(self.schema, set())))
+        return tuple(arguments_with_references(self.schema, "inputSchema"))
 
     @cached_property
-    def arguments(self) -> tuple[Parameter, ...]:
+    def arguments(self) -> tuple[Node, ...]:
         """The arguments, without the members of objects."""
         return tuple(parameter for parameter in self.parameters if parameter.depth == 0)
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """The input schema and every schema inside it."""
-        return nodes_of(self.schema, "inputSchema")
+        return _all_nodes(self.schema, "inputSchema")
+
+    @cached_property
+    def output_nodes(self) -> tuple[Node, ...]:
+        """The output schema and every schema inside it."""
+        return _all_nodes(self.listed.output_schema or {}, "outputSchema")
 
     @cached_property
     def all_nodes(self) -> tuple[Node, ...]:
         """The schemas of input and output."""
-        return self.nodes + nodes_of(self.listed.output_schema or {}, "outputSchema")
+        return self.nodes + self.output_nodes
 
     @cached_property
     def tokens(self) -> int:
@@ -260,76 +238,17 @@ class Server:
         return EFFECTS.get(verb) if verb else None
 
 
-def _is_number(argument: Parameter) -> bool:
+def _all_nodes(schema: Schema, path: str) -> tuple[Node, ...]:
+    """The schema and all schemas inside it, the outer ones first. An empty schema has none."""
+    nodes = walk(schema, path, by_level=True) if schema else ()
+    return tuple(node for node in nodes if isinstance(node.value, dict))
+
+
+def _is_number(argument: Node) -> bool:
     return bool(argument.types) and set(argument.types) <= {"number", "integer"}
-
-
-def types_of(schema: Schema) -> tuple[str, ...]:
-    """The types that a schema names, in `type` or in the alternatives of `anyOf` and `oneOf`."""
-    value = schema.get("type")
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list):
-        return tuple(str(kind) for kind in cast(list[Any], value))
-    return tuple(dict.fromkeys(kind for branch in branches_of(schema) for kind in types_of(branch)))
-
-
-def resolve_ref(schema: Schema, root: Schema) -> Schema:
-    """A schema with its local `$ref` followed. A reference without a target, or in a circle, is left as it is."""
-    seen: set[str] = set()
-    while isinstance(ref := schema.get("$ref"), str) and ref.startswith("#/") and ref not in seen:
-        seen.add(ref)
-        target = resolve_pointer(root, ref)
-        if not isinstance(target, Mapping):
-            return schema
-        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
-    return schema
-
-
-def _parameters(schema: Schema, path: str, depth: int, walk: "_Walk") -> Iterator[Parameter]:
-    properties = schema.get("properties")
-    required = [name for name in list_at(schema, "required") if isinstance(name, str)]
-    if isinstance(properties, dict):
-        for name, value in cast(dict[str, Any], properties).items():
-            place = f"{path}.properties.{name}"
-            inner: Schema = resolve_ref(cast(Schema, value), walk.root) if isinstance(value, dict) else {}
-            yield Parameter(name, place, inner, name in required, depth)
-            yield from _members(value, place, depth + 1, walk)
-    if depth:
-        yield from _members(schema.get("items"), f"{path}.items", depth, walk)
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for number, branch in enumerate(list_at(schema, keyword)):
-            yield from _members(branch, f"{path}.{keyword}.{number}", depth, walk)
-
-
-def _members(value: Any, path: str, depth: int, walk: "_Walk") -> Iterator[Parameter]:
-    """The members of a schema. A definition is visited once, however often it is used: it may use itself."""
-    if not isinstance(value, dict) or walk.level > MAX_DEPTH:
-        return
-    schema = cast(Schema, value)
-    ref = schema.get("$ref")
-    if isinstance(ref, str):
-        if ref in walk.visited:
-            return
-        walk.visited.add(ref)
-    inner = _Walk(walk.root, walk.visited, walk.level + 1)
-    yield from _parameters(resolve_ref(schema, walk.root), path, depth, inner)
-
-
-class _Walk(NamedTuple):
-    root: Schema
-    visited: set[str]
-    """The definitions that were visited."""
-    level: int = 0
 
 
 @lru_cache(maxsize=10_000)
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case: user, id, list, 2 for `userID_list2`."""
     return tuple(word.lower() for word in _NAME_WORD.findall(name))
-
-
-def branches_of(schema: Schema) -> list[Schema]:
-    """The alternatives of a schema in `anyOf` and `oneOf`."""
-    branches = [*list_at(schema, "anyOf"), *list_at(schema, "oneOf")]
-    return [cast(Schema, branch) for branch in branches if isinstance(branch, dict)]

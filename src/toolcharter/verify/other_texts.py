@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.schema.fields import list_at, string_at
 from toolcharter.verify.model import OtherText, Tool
-from toolcharter.verify.values import list_at, string_at
 
 
 def other_texts(fields: Mapping[str, Any]) -> tuple[OtherText, ...]:

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from toolcharter.verify.model import HINTS, Parameter, Tool
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import HINTS, Tool
 
 Quality = Mapping[str, float]
 """Points by dimension."""
@@ -157,12 +158,12 @@ def _narrowed(tool: Tool) -> float:
     return _share(tool, _is_narrowed)
 
 
-def _is_narrowed(argument: Parameter) -> bool:
+def _is_narrowed(argument: Node) -> bool:
     plain = argument.types == ("boolean",) or not _BOUNDS.isdisjoint(argument.schema)
     return plain or bool(_EXAMPLE.search(argument.description))
 
 
-def _share(tool: Tool, test: Callable[[Parameter], bool]) -> float:
+def _share(tool: Tool, test: Callable[[Node], bool]) -> float:
     """The share of arguments that pass the test; 1 if there are no arguments."""
     return sum(map(test, tool.arguments)) / len(tool.arguments) if tool.arguments else 1.0
 

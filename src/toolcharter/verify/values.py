@@ -1,46 +1,12 @@
-"""JSON values inside schemas: their types, and whether a schema accepts them."""
+"""JSON values inside schemas: their text, and whether a schema accepts them."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any, cast
 
-TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+from mcp_core.schema.fields import has_type, list_at, number_at
+
 _MAX_QUOTE = 60
-
-
-def list_at(schema: Mapping[str, Any], keyword: str) -> list[Any]:
-    """The list under a keyword; empty if there is none."""
-    value = schema.get(keyword)
-    return cast(list[Any], value) if isinstance(value, list) else []
-
-
-def object_at(schema: Mapping[str, Any], keyword: str) -> dict[str, Any]:
-    """The object under a keyword; empty if there is none."""
-    value = schema.get(keyword)
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-
-
-def string_at(schema: Mapping[str, Any], keyword: str) -> str:
-    """The text under a keyword; empty if there is none."""
-    value = schema.get(keyword)
-    return value if isinstance(value, str) else ""
-
-
-def number_at(schema: Mapping[str, Any], keyword: str) -> float | None:
-    """The number under a keyword; None if there is none."""
-    value = schema.get(keyword)
-    return value if has_type(value, "number") else None
-
-
-def has_type(value: Any, kind: str) -> bool:
-    """Whether a value has a JSON type. An unknown type matches every value."""
-    if kind in {"integer", "number"}:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return kind == "number" or isinstance(value, int) or (math.isfinite(value) and value.is_integer())
-    known = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
-    return isinstance(value, known.get(kind, object))
 
 
 def short_json(value: Any) -> str:

@@ -2,7 +2,9 @@ import re
 
 import pytest
 
-from toolcharter.console.schema_table import MAX_DEPTH, expand, rows, table
+from mcp_core.schema.references import MAX_DEPTH, expand
+from mcp_core.schema.walk import arguments
+from toolcharter.console.schema_table import table
 
 TREE = {
     "type": "object",
@@ -35,7 +37,7 @@ def test_references_are_followed_and_recursion_ends():
 
 
 def test_each_argument_is_followed_by_its_members():
-    found = list(rows(expand(TREE)))
+    found = list(arguments(expand(TREE)))
     assert [(row.name, row.depth, row.required) for row in found[:4]] == [
         ("root", 0, True),
         ("name", 1, True),

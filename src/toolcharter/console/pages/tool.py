@@ -9,6 +9,7 @@ from mcp_core.app import App, ListedTool
 from mcp_core.declare.describe import introduction
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.plurals import count
+from mcp_core.schema.references import expand
 from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import marks
 from toolcharter.console.checks import ServerChecks, ToolChecks
@@ -27,7 +28,7 @@ async def _show(view: View) -> Response:
         return view.not_found(f"The server {server!r} has no tool {name!r} that you may use.")
     spec = app.registry.resolve(name)
     checks = await view.console.checks.of(app, view.offer(app).tools, name)
-    schema = schema_table.expand(tool.input_schema)
+    schema = expand(tool.input_schema)
     form = try_it.section(
         view,
         app,

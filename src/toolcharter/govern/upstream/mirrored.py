@@ -5,10 +5,11 @@ The name of a tool, prompt or resource, and the arguments that the schema of a t
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.schema.walk import walk
 
 MARK = "x-mcp-header"
 _PREFIX = "Mcp-Param-"
@@ -27,17 +28,10 @@ def header_value(text: str) -> str:
 
 def marked_arguments(tool: ListedTool) -> MarkedArguments:
     """The arguments of a tool that go into headers."""
-    return dict(_marked(tool.input_schema, ()))
-
-
-def _marked(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Those that are reached through `properties` alone: others have no place that is always the same."""
-    properties = cast(Mapping[str, Any], schema).get("properties") if isinstance(schema, Mapping) else None
-    for name, inner in cast(Mapping[str, Any], properties).items() if isinstance(properties, Mapping) else ():
-        mark: Any = cast(Mapping[str, Any], inner).get(MARK) if isinstance(inner, Mapping) else None
-        if isinstance(mark, str) and _TOKEN.fullmatch(mark):
-            yield (*path, name), _PREFIX + mark
-        yield from _marked(inner, (*path, name))
+    # Others than those that are reached through `properties` alone have no place that is always the same.
+    nodes = walk(tool.input_schema, inside=lambda _: ("properties",))
+    marks = ((node, node.schema.get(MARK)) for node in nodes if node.keyword)
+    return {node.names: _PREFIX + mark for node, mark in marks if isinstance(mark, str) and _TOKEN.fullmatch(mark)}
 
 
 def argument_headers(marked: MarkedArguments, arguments: Mapping[str, Any]) -> dict[str, str]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from mcp_core.schema.fields import Schema, list_at, object_at, types_of
+from mcp_core.schema.references import resolve_ref
 from toolcharter.cpu_limit import CpuLimitExceeded, run_with_cpu_limit
-from toolcharter.verify.model import Schema, resolve_ref, types_of
 
 UNKNOWN = "toolcharter_no_such_argument"
 _MAX_DEPTH = 8
@@ -104,11 +105,9 @@ def _of_type(schema: Schema, search: _Search, depth: int) -> Any:
 
 
 def _object(schema: Schema, search: _Search, depth: int) -> dict[str, Any]:
-    properties = schema.get("properties")
-    fields = cast(dict[str, Any], properties) if isinstance(properties, dict) else {}
-    required = schema.get("required")
+    fields = object_at(schema, "properties")
     arguments: dict[str, Any] = {}
-    for name in cast(list[Any], required) if isinstance(required, list) else ():
+    for name in list_at(schema, "required"):
         field = fields.get(name) if isinstance(name, str) else None
         arguments[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, search, depth + 1)
     return arguments

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from mcp_core.schema.fields import list_at, object_at
 from toolcharter.verify.live.observations import Exchange, Observations
-from toolcharter.verify.values import list_at, object_at
 
 HINTS = "agentHints"
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
+from mcp_core.schema.walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
 from tests.thorough import examples
 from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
-from toolcharter.verify.schema_nodes import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
 
 WORDS = [
     *SINGLE_KEYWORDS,

@@ -2,7 +2,8 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from mcp_core.declare.charter import CONSENT_FIELD, CONSENT_HEADING
-from toolcharter.verify.model import Schema, Server, Tool
+from mcp_core.schema.fields import Schema
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Definition, Problem, Rule
 
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import string_at
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import string_at
 
 _MIN_COUNT = 3
 

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool, words_of
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _LISTS = frozenset({"list", "search", "find", "query", "browse"})
@@ -27,7 +28,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         yield Problem("returns a list, but has no argument for a limit, a page or a filter", "inputSchema.properties")
 
 
-def _limits_result(parameter: Parameter) -> bool:
+def _limits_result(parameter: Node) -> bool:
     """Whether a parameter is about paging, or an optional filter."""
     is_filter = not parameter.required and parameter.types != ("boolean",)
     return is_filter or not _PAGING.isdisjoint(words_of(parameter.name))

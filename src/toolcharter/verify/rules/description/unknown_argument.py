@@ -1,10 +1,10 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at
 from toolcharter.verify.documented_arguments import documented_arguments
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import list_at
 
 _NAMED = re.compile(
     r"(?:\b[Tt]he |\bits |[.!?] |^)`([A-Za-z_]\w*)`\s+(?:parameter|argument|param|arg)\b(?!s)"

@@ -1,11 +1,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
+from mcp_core.schema.fields import has_type, object_at
 from toolcharter.verify.live.hints import HINTS, exchanges_with_hints, hints_of
 from toolcharter.verify.live.observations import Observations
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import has_type, object_at
 
 _LISTS = (
     *("suggestedNextActions", "relatedResources", "contextNeeded", "assumptions", "riskFactors", "dependencies"),

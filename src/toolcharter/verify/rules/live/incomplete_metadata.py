@@ -2,11 +2,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from mcp_core.schema.fields import object_at
 from toolcharter.verify.live.hints import exchanges_with_hints
 from toolcharter.verify.live.observations import Exchange, Observations
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import object_at
 
 
 def check(_: Server, observations: Observations) -> Iterable[Problem]:

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool, branches_of
+from mcp_core.schema.fields import branches_of
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _UPPER = re.compile(

@@ -1,7 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool, branches_of, words_of
+from mcp_core.schema.fields import branches_of
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _ENDS = frozenset({"date", "datetime", "deadline", "timestamp", "since", "until"})
@@ -27,7 +29,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(f"{parameter.name!r} does not say its format", parameter.path)
 
 
-def _has_format_hint(parameter: Parameter, text: str) -> bool:
+def _has_format_hint(parameter: Node, text: str) -> bool:
     """Whether the description of the parameter, or of the tool, says the format."""
     if _FORMAT_HINT.search(parameter.description) or "YYYY" in text or "ISO" in text:
         return True

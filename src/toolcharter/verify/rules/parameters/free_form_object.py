@@ -1,11 +1,11 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import object_at, string_at
+from mcp_core.schema.walk import Node
 from toolcharter.verify.documented_arguments import documented_arguments
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.schema_nodes import Node
-from toolcharter.verify.values import object_at, string_at
 
 _SHAPE_KEYWORDS = frozenset({"$ref", "anyOf", "oneOf", "allOf", "patternProperties", "enum", "const", "propertyNames"})
 _OPEN_WORDS = frozenset(
@@ -54,7 +54,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
 
 def _is_free_form(node: Node) -> bool:
     schema = node.schema
-    if node.kind not in {"property", "items"} or schema.get("type") != "object":
+    if node.keyword not in {"properties", "items", "prefixItems", "additionalItems"} or schema.get("type") != "object":
         return False
     is_open = not object_at(schema, "properties") and not object_at(schema, "additionalProperties")
     return is_open and _SHAPE_KEYWORDS.isdisjoint(schema)

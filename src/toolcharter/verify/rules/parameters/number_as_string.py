@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import list_at
 
 _NUMBER_NAMES = frozenset(
     {"limit", "count", "maxresults", "numresults", "topk", "pagesize", "perpage", "pagenumber"}

@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool, branches_of, words_of
+from mcp_core.schema.fields import branches_of
+from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _SIZES = frozenset(

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool, words_of
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _AFTER_NAME = re.compile(
@@ -38,7 +39,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(f"{some}, such as {members[0].name!r}", members[0].path)
 
 
-def _lacks_description(parameter: Parameter, tool: Tool) -> bool:
+def _lacks_description(parameter: Node, tool: Tool) -> bool:
     if parameter.description or "const" in parameter.schema or parameter.name.lower() in _GEOMETRY:
         return False
     if parameter.depth and _has_described_parent(parameter, tool):
@@ -48,7 +49,7 @@ def _lacks_description(parameter: Parameter, tool: Tool) -> bool:
     return not _is_documented(parameter.name, tool.listed.description)
 
 
-def _is_mentioned(parameter: Parameter, tool: Tool) -> bool:
+def _is_mentioned(parameter: Node, tool: Tool) -> bool:
     """Whether the description of the tool has all words of the name, as in: Lint the files at these paths."""
     words = words_of(parameter.name)
     if parameter.depth or not words or not _VAGUE.isdisjoint(words) or min(map(len, words)) < _MIN_WORD:
@@ -57,7 +58,7 @@ def _is_mentioned(parameter: Parameter, tool: Tool) -> bool:
     return all(word.rstrip("s") in prose for word in words)
 
 
-def _has_described_parent(member: Parameter, tool: Tool) -> bool:
+def _has_described_parent(member: Node, tool: Tool) -> bool:
     """Whether a member belongs to an argument with a description, which may describe its members too."""
     described = (argument for argument in tool.arguments if len(argument.description) > _MIN_EXPLANATION)
     return any(member.path.startswith(f"{argument.path}.") for argument in described)

@@ -1,9 +1,10 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import object_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import object_at, short_json
+from toolcharter.verify.values import short_json
 
 _ALLOWED = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import list_at
 
 _MAX_VALUES = 1_000
 _LARGE_ENUM = 250

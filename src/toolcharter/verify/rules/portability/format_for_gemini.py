@@ -1,8 +1,9 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import string_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import short_json, string_at
+from toolcharter.verify.values import short_json
 
 _SUPPORTED = {
     "string": {"enum", "date-time"},

@@ -1,9 +1,9 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at, object_at
+from mcp_core.schema.walk import Node
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.schema_nodes import Node
-from toolcharter.verify.values import list_at, object_at
 
 _UNSUPPORTED = frozenset(
     {"allOf", "not", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"}

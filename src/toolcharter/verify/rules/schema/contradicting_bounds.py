@@ -1,9 +1,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mcp_core.schema.fields import number_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import number_at
 
 _PAIRS = (
     ("minimum", "maximum"),

@@ -1,17 +1,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolcharter.json_pointer import resolve_pointer
+from mcp_core.schema.fields import string_at
+from mcp_core.schema.references import resolve_pointer
+from mcp_core.schema.walk import Node
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.schema_nodes import Node, nodes_of
-from toolcharter.verify.values import short_json, string_at
+from toolcharter.verify.values import short_json
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     yield from _dangling(tool.nodes, tool.schema)
-    if tool.listed.output_schema:
-        yield from _dangling(nodes_of(tool.listed.output_schema, "outputSchema"), tool.listed.output_schema)
+    yield from _dangling(tool.output_nodes, tool.listed.output_schema or {})
 
 
 def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Problem]:

@@ -1,8 +1,9 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import equality_key, list_at, short_json
+from toolcharter.verify.values import equality_key, short_json
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:

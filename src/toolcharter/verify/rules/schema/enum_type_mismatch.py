@@ -1,8 +1,9 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool, types_of
+from mcp_core.schema.fields import has_type, list_at, types_of
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import has_type, list_at, short_json
+from toolcharter.verify.values import short_json
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:

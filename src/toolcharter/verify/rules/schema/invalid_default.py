@@ -1,9 +1,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolcharter.verify.model import Server, Tool, types_of
+from mcp_core.schema.fields import list_at, types_of
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import list_at, rejection_reason, short_json
+from toolcharter.verify.values import rejection_reason, short_json
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:

@@ -1,10 +1,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from mcp_core.schema.fields import has_type, list_at, object_at
+from mcp_core.schema.walk import MAP_KEYWORDS, SINGLE_KEYWORDS
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.schema_nodes import MAP_KEYWORDS, SINGLE_KEYWORDS
-from toolcharter.verify.values import has_type, list_at, object_at, short_json
+from toolcharter.verify.values import short_json
 
 Accepts = Callable[[Any], bool]
 

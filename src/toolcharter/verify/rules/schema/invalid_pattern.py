@@ -2,9 +2,10 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from mcp_core.schema.fields import object_at, string_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import object_at, short_json, string_at
+from toolcharter.verify.values import short_json
 
 _PYTHON_ONLY = re.compile(r"\(\?P[<=]|\\[AZ]|^\(\?[aiLmsux]+\)")
 _JAVASCRIPT_ONLY = (

@@ -1,6 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool, types_of
+from mcp_core.schema.fields import types_of
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _TYPES = (

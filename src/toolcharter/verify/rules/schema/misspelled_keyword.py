@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.walk import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.schema_nodes import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
 
 _KNOWN = frozenset(
     {

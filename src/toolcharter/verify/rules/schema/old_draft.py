@@ -1,9 +1,10 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import string_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import short_json, string_at
+from toolcharter.verify.values import short_json
 
 _OLD = re.compile(r"json-schema\.org/(draft-0[0-6]/|schema)")
 

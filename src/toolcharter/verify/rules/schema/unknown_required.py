@@ -1,14 +1,15 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import list_at, object_at
+from mcp_core.schema.walk import BRANCHES
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import list_at, object_at
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         # An alternative may require properties of its parent, and a reference may define the required properties.
-        if "required" not in node.schema or node.kind == "branch" or not _OTHER_KEYWORDS.isdisjoint(node.schema):
+        if "required" not in node.schema or node.keyword in BRANCHES or not _OTHER_KEYWORDS.isdisjoint(node.schema):
             continue
         known = object_at(node.schema, "properties")
         for name in list_at(node.schema, "required"):

@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 
+from mcp_core.schema.fields import object_at
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import object_at
 
 _TYPE_KEYWORDS = frozenset(
     {

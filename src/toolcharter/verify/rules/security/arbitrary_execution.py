@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _EXECUTING_WORDS = frozenset(
@@ -65,7 +66,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(f"{argument.name!r} is executed, and the description has no warning", argument.path)
 
 
-def _is_executed(tool: Tool, argument: Parameter) -> bool:
+def _is_executed(tool: Tool, argument: Node) -> bool:
     if argument.schema.get("enum") or "string" not in argument.types:
         return False
     text = f"{tool.description} {argument.description}"
@@ -73,7 +74,7 @@ def _is_executed(tool: Tool, argument: Parameter) -> bool:
     return is_named and bool(_EXECUTED.search(text)) and bool(_LANGUAGE.search(f"{argument.name} {text}"))
 
 
-def _has_warning(tool: Tool, argument: Parameter) -> bool:
+def _has_warning(tool: Tool, argument: Node) -> bool:
     return bool(_WARNING.search(tool.description) or _WARNING.search(argument.description))
 
 

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.texts import normalize, normalize_name
 from toolcharter.verify.vocabulary import DESTROYING
@@ -55,7 +56,7 @@ def _is_destructive(tool: Tool) -> bool:
     return tool.hint("destructiveHint") is True or any(word in _DESTRUCTIVE_VERBS for word in tool.name_words[:3])
 
 
-def _is_consent(argument: Parameter) -> bool:
+def _is_consent(argument: Node) -> bool:
     name = normalize_name(argument.name).replace(" ", "_")
     if name in _CONSENT_NAMES or name.startswith("confirm_"):
         return True

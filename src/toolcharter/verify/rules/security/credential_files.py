@@ -1,12 +1,13 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from mcp_core.schema.fields import list_at
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.other_languages import HAND_OVER_SECRETS
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import TextPatterns, pattern
 from toolcharter.verify.texts import contains_any, normalize_name
-from toolcharter.verify.values import list_at
 
 _KEY_FILES = (
     r"(~?/?\.ssh/[\w.]*|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|\.config/(gcloud|gh)\b[\w./]*|\.netrc\b|"
@@ -76,7 +77,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield from _files_in_values(parameter)
 
 
-def _files_in_values(parameter: Parameter) -> Iterable[Problem]:
+def _files_in_values(parameter: Node) -> Iterable[Problem]:
     """A file with keys as a default or an example, for an argument that is not about keys."""
     if _KEY_ARGUMENT.search(f"{normalize_name(parameter.name)} {parameter.description.lower()}"):
         return

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.texts import normalize, normalize_name
 
@@ -65,7 +66,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(f"{argument.name!r} takes {requested}", argument.path)
 
 
-def _requested(argument: Parameter) -> str | None:
+def _requested(argument: Node) -> str | None:
     if "string" not in argument.types and argument.types:
         return None
     text = normalize(argument.description)

@@ -1,7 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from mcp_core.schema.walk import Node
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.texts import normalize, normalize_name
 
@@ -79,7 +80,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(f"{argument.name!r} asks for {request}", argument.path)
 
 
-def _request(argument: Parameter, about: str) -> str | None:
+def _request(argument: Node, about: str) -> str | None:
     """What the argument asks for that its tool is not about."""
     name = normalize_name(argument.name)
     text = normalize(argument.description)

@@ -1,6 +1,6 @@
 import pytest
 
-from toolcharter.json_pointer import resolve_pointer
+from mcp_core.schema.references import resolve_pointer
 
 ROOT = {"$defs": {"Note": {"type": "string"}, "a/b": True, "c~d": {}}, "anyOf": [{"type": "null"}], "title": "Notes"}
 
