@@ -1,8 +1,9 @@
 """An HTML report in one file that works offline: text, tables, figures, bars and heat maps. Everything is escaped."""
 
-import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from toolcharter.markup import Html, element, escape, join
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb;--bar:#3b76ee;--good:#15803d;--bad:#b91c1c;
@@ -42,12 +43,6 @@ _CELL = 34
 _DARK = 0.55  # from this shade on, white text is easier to read
 
 
-class Markup(str):
-    """Text that is already HTML; all other text is escaped."""
-
-    __slots__ = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Bar:
     """A bar of a chart. `low` and `high` draw an interval; `caption` stands behind the bar instead of the value."""
@@ -61,71 +56,70 @@ class Bar:
 
 def page(title: str, sections: Iterable[tuple[str, Iterable[str]]], lead: str = "") -> str:
     """A whole page. A section is a heading and its parts; a part that is plain text becomes a paragraph."""
-    body = "".join(f"<section>{_heading(name)}{''.join(map(_part, parts))}</section>" for name, parts in sections)
+    body = join(
+        element("section", element("h2", name) if name else None, map(_part, parts)) for name, parts in sections
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{html.escape(title)}</h1>{_part(lead) if lead else ''}{body}</body></html>\n"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1>{_part(lead) if lead else ''}{body}</body></html>\n"
     )
 
 
-def text(content: str, kind: str = "") -> Markup:
+def text(content: str, kind: str = "") -> Html:
     """A paragraph; `kind` is note, good or bad."""
-    return Markup(f'<p class="{html.escape(kind)}">{_escape(content)}</p>' if kind else f"<p>{_escape(content)}</p>")
+    return element("p", content, class_=kind or None)
 
 
-def code(content: str) -> Markup:
+def code(content: str) -> Html:
     """Code, such as the name of a tool."""
-    return Markup(f"<code>{html.escape(content)}</code>")
+    return element("code", content)
 
 
-def severity(name: str) -> Markup:
+def severity(name: str) -> Html:
     """A severity in its colour: error, warning or note."""
-    return Markup(f'<b class="severity {html.escape(name)}">{html.escape(name)}</b>')
+    return element("b", name, class_=f"severity {name}")
 
 
-def heading(content: str) -> Markup:
+def heading(content: str) -> Html:
     """A heading inside a section."""
-    return Markup(f"<h3>{_escape(content)}</h3>")
+    return element("h3", content)
 
 
-def bullets(items: Iterable[str]) -> Markup:
+def bullets(items: Iterable[str]) -> Html:
     """A bullet list."""
-    return Markup(f"<ul>{''.join(f'<li>{_escape(item)}</li>' for item in items)}</ul>")
+    return element("ul", [element("li", item) for item in items])
 
 
-def details(summary: str, parts: Iterable[str], *, is_open: bool = False) -> Markup:
+def details(summary: str, parts: Iterable[str], *, is_open: bool = False) -> Html:
     """A part that the reader can unfold."""
-    inner = "".join(map(_part, parts))
-    return Markup(f"<details{' open' if is_open else ''}><summary>{_escape(summary)}</summary>{inner}</details>")
+    return element("details", element("summary", summary), map(_part, parts), open=is_open)
 
 
-def figures(items: Iterable[tuple[str, str, str]]) -> Markup:
+def figures(items: Iterable[tuple[str, str, str]]) -> Html:
     """The most important figures in large type: name, value, note."""
     tiles = (
-        f'<div class="figure">{_escape(name)}<b>{_escape(value)}</b><small>{_escape(note)}</small></div>'
+        element("div", name, element("b", value), element("small", note), class_="figure")
         for name, value, note in items
     )
-    return Markup(f'<div class="figures">{"".join(tiles)}</div>')
+    return element("div", tiles, class_="figures")
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str | float]], caption: str = "") -> Markup:
+def table(headings: Sequence[str], rows: Iterable[Sequence[str | float]], caption: str = "") -> Html:
     """A table. A column is aligned right if its first cell is a number."""
     cells = [list(row) for row in rows]
     numeric = [bool(cells) and not isinstance(cells[0][at], str) for at in range(len(headings))]
-    head = "".join(_cell("th", name, numeric=is_number) for name, is_number in zip(headings, numeric, strict=True))
-    body = "".join(
-        f"<tr>{''.join(_cell('td', value, numeric=n) for value, n in zip(row, numeric, strict=True))}</tr>"
-        for row in cells
-    )
-    title = f"<caption>{_escape(caption)}</caption>" if caption else ""
-    return Markup(
-        f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    head = [_cell("th", name, numeric=is_number) for name, is_number in zip(headings, numeric, strict=True)]
+    body = [
+        element("tr", [_cell("td", value, numeric=n) for value, n in zip(row, numeric, strict=True)]) for row in cells
+    ]
+    title = element("caption", caption) if caption else None
+    whole = element("table", title, element("thead", element("tr", head)), element("tbody", body))
+    return element("div", whole, class_="scroll")
 
 
-def bar_chart(rows: Sequence[Bar], label: str, maximum: float | None = None) -> Markup:
+def bar_chart(rows: Sequence[Bar], label: str, maximum: float | None = None) -> Html:
     """Horizontal bars, from 0 to `maximum`, or to the largest value."""
     end = maximum or max((row.high or row.value for row in rows), default=0) or 1
     left = min(max((len(row.label) for row in rows), default=0), _MAX_LABEL) * _LETTER + 12
@@ -139,7 +133,7 @@ def bar_chart(rows: Sequence[Bar], label: str, maximum: float | None = None) -> 
     return _svg(label, width, height, bars + axis)
 
 
-def heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], label: str) -> Markup:
+def heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], label: str) -> Html:
     """A table of shaded cells, the largest value darkest. Each cell shows its value; 0 is left empty."""
     maximum = max((value for line in values for value in line), default=0) or 1
     left = min(max((len(name) for name in rows), default=0), _MAX_LABEL) * _LETTER + 12
@@ -164,33 +158,24 @@ def heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Seque
 # ---- pieces --------------------------------------------------------------------------------------
 
 
-def _escape(content: str) -> str:
-    return content if isinstance(content, Markup) else html.escape(content)
+def _part(content: str) -> Html:
+    return content if isinstance(content, Html) else text(content)
 
 
-def _part(content: str) -> str:
-    return content if isinstance(content, Markup) else text(content)
-
-
-def _heading(content: str) -> str:
-    return f"<h2>{_escape(content)}</h2>" if content else ""
-
-
-def _cell(tag: str, value: str | float, *, numeric: bool) -> str:
-    content = _escape(value) if isinstance(value, str) else f"{value:g}"
-    return f'<{tag} class="number">{content}</{tag}>' if numeric else f"<{tag}>{content}</{tag}>"
+def _cell(tag: str, value: str | float, *, numeric: bool) -> Html:
+    return element(tag, value if isinstance(value, str) else f"{value:g}", class_="number" if numeric else None)
 
 
 def _short(name: str) -> str:
     """A label that fits. The tooltip shows the whole name."""
     if len(name) <= _MAX_LABEL:
-        return html.escape(name)
-    return f"{html.escape(name[: _MAX_LABEL - 1])}…<title>{html.escape(name)}</title>"
+        return escape(name)
+    return f"{escape(name[: _MAX_LABEL - 1])}…<title>{escape(name)}</title>"
 
 
-def _svg(label: str, width: float, height: float, inner: str) -> Markup:
-    title = html.escape(label)
-    return Markup(
+def _svg(label: str, width: float, height: float, inner: str) -> Html:
+    title = escape(label)
+    return Html(
         f'<div class="scroll"><svg role="img" aria-label="{title}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{title}</title>{inner}</svg></div>'
     )
@@ -208,11 +193,11 @@ def _bar(row: Bar, caption: str, left: float, top: float, end: float) -> str:
         ends = "".join(f"M{x:.1f} {middle - 4:g}v8" for x in (start, stop))
         whisker = f'<path class="whisker" d="M{start:.1f} {middle:g}H{stop:.1f}{ends}"/>'
     return (
-        f"<g><title>{html.escape(row.label)}: {html.escape(caption)}</title>"
+        f"<g><title>{escape(row.label)}: {escape(caption)}</title>"
         f'<text x="{left - 8:g}" y="{top + 18:g}" text-anchor="end">{_short(row.label)}</text>'
         f'<rect class="track" x="{left:g}" y="{top + 5:g}" width="{_BAR}" height="{_ROW - 9}"/>'
         f'<rect class="bar" x="{left:g}" y="{top + 5:g}" width="{length:.1f}" height="{_ROW - 9}"/>{whisker}'
-        f'<text x="{left + _BAR + 8:g}" y="{top + 18:g}">{html.escape(caption)}</text></g>'
+        f'<text x="{left + _BAR + 8:g}" y="{top + 18:g}">{escape(caption)}</text></g>'
     )
 
 
@@ -223,7 +208,7 @@ def _shaded_cell(name: str, value: float, part: float, x: float, y: float) -> st
         f'<text class="{kind}" x="{x + _CELL / 2:g}" y="{y + _CELL / 2 + 4:g}" text-anchor="middle">{value:g}</text>'
     )
     return (
-        f"<g><title>{html.escape(name)}: {value:g}</title>"
+        f"<g><title>{escape(name)}: {value:g}</title>"
         f'<rect class="bar cell" fill-opacity="{shade}" x="{x:g}" y="{y:g}" width="{_CELL}" height="{_CELL}"/>'
         f"{number if value else ''}</g>"
     )

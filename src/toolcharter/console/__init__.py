@@ -22,9 +22,9 @@ asked only if the request has the CSRF token: `post` of `static/requests.js` sen
 
 from toolcharter.console.calls import CallFailed, ToolAnswer
 from toolcharter.console.console import Console
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, shortcut, tag
+from toolcharter.markup import Html, element, join
 
 __all__ = [
     "CallFailed",

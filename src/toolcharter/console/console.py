@@ -22,13 +22,13 @@ from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
 from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK, SIGN_IN, SIGN_OUT, html_document
-from toolcharter.console.markup import element
 from toolcharter.console.page import CSRF_FIELD, Page, View
 from toolcharter.console.pages import all_pages
 from toolcharter.console.rights import waiting_for
 from toolcharter.console.server_pages import pages_of_servers
 from toolcharter.console.sessions import Sessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
+from toolcharter.markup import element
 
 if TYPE_CHECKING:
     from toolcharter.console.provider import Provider

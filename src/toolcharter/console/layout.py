@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolcharter.console.calls import agent_version
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.static_files import static_files
+from toolcharter.markup import Html, element, join
 
 if TYPE_CHECKING:
     from toolcharter.console.page import Page, View

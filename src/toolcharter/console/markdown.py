@@ -6,8 +6,8 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from toolcharter.console.markup import Html, element
 from toolcharter.console.pieces import copyable
+from toolcharter.markup import Html, element
 from toolcharter.terminal import escape_lines
 
 if TYPE_CHECKING:

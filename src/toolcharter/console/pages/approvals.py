@@ -13,9 +13,9 @@ from mcp_core.auth import Caller
 from mcp_core.calling.requests import CONFIRM, DECLINE, Sender
 from mcp_core.subscribers import Subscribers
 from toolcharter.console.event_stream import event, event_stream, too_many
-from toolcharter.console.markup import element
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import may_answer, waiting_for
+from toolcharter.markup import element
 
 PATH = "/console/approvals"
 _IDLE_SECONDS = 15.0

@@ -12,10 +12,10 @@ from mcp_core.auth import Caller
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.plurals import count
 from toolcharter.console.catalogue import Entry
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.contract.report import status
+from toolcharter.markup import Html, element, join
 
 if TYPE_CHECKING:
     from mcp_core.app import ListedTool

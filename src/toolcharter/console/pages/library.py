@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import Entry
-from toolcharter.console.markup import Html, element
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import breadcrumb, tag
+from toolcharter.markup import Html, element
 
 
 async def _show_prompt(view: View) -> Response:

@@ -11,9 +11,9 @@ from mcp_core.call_log.entry import FAILURES
 from mcp_core.call_log.series import SPANS, read_figures
 from mcp_core.install_command import install_command
 from toolcharter.console.event_stream import event, event_stream, too_many
-from toolcharter.console.markup import Html, element
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import visible_calls
+from toolcharter.markup import Html, element
 
 PATH = "/console/live"
 AT_ONCE = 100

@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from mcp_core.call_log import CallEntry, CallFilter
 from mcp_core.mcp_log import REDACTED
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pages.live import OUTCOMES, PATH, call_log
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.console.rights import visible_calls
+from toolcharter.markup import Html, element, join
 
 _KINDS = {"ok": "good", "validation": "warn", "business": "warn", "system": "bad"}
 _STEPS = {

@@ -17,9 +17,9 @@ from mcp_core.hosts.site.terminal import (
 )
 from mcp_core.plurals import count
 from toolcharter.console.catalogue import Kind, first_line
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, score_kind, tag
+from toolcharter.markup import Html, element, join
 from toolcharter.packaging.links import links_to
 
 KINDS: tuple[Kind, ...] = ("tool", "prompt", "resource")

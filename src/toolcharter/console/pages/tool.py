@@ -13,10 +13,10 @@ from mcp_core.schema.references import expand
 from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import marks
 from toolcharter.console.checks import ServerChecks, ToolChecks
-from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import breadcrumb, copyable, score_kind, tag
 from toolcharter.console.try_it import to_json
+from toolcharter.markup import Html, element, join
 from toolcharter.verify.model import Tool
 
 

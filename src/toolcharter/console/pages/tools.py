@@ -8,9 +8,9 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_core.plurals import count
 from toolcharter.console.catalogue import Entry, search
-from toolcharter.console.markup import Html, element
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import shortcut, tag
+from toolcharter.markup import Html, element
 
 PAGE_SIZE = 200
 _KINDS = {"": "Everything", "tool": "Tools", "prompt": "Prompts", "resource": "Resources"}

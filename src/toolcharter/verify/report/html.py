@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from mcp_core.plurals import count
 from toolcharter.html_report import (
     Bar,
-    Markup,
     bar_chart,
     code,
     details,
@@ -16,6 +15,7 @@ from toolcharter.html_report import (
     table,
     text,
 )
+from toolcharter.markup import Html, join
 from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.report.groups import by_rule, count_line, message_of
@@ -54,7 +54,7 @@ def _sections(result: VerifyResult) -> Iterable[Section]:
         yield "Ignored", _ignored(result)
 
 
-def _figures(result: VerifyResult) -> Markup:
+def _figures(result: VerifyResult) -> Html:
     scores = result.scores
     kinds = [count(number, severity) for severity, number in result.counts.items() if number]
     score = ("Score", f"{scores.score}", f"of 100, grade {scores.grade}") if scores.tools else ("Score", "none", "")
@@ -75,7 +75,7 @@ def _findings(result: VerifyResult) -> list[str]:
     return [_rule(findings, why.get(rule, "")) for rule, findings in groups.items()]
 
 
-def _rule(findings: Sequence[Finding], why: str) -> Markup:
+def _rule(findings: Sequence[Finding], why: str) -> Html:
     first = findings[0]
     rows = [
         (
@@ -88,8 +88,8 @@ def _rule(findings: Sequence[Finding], why: str) -> Markup:
     parts: list[str] = [why, f"Fix: {first.fix}", table(["tool", "problem", "place"], rows)]
     if len(findings) > MAX_PER_RULE:
         parts.append(f"and {len(findings) - MAX_PER_RULE:,} more")
-    summary = f"{severity(first.severity)} {first.rule} {first.name} ({len(findings):,})"
-    return details(Markup(summary), parts, is_open=len(findings) <= MAX_UNFOLDED)
+    summary = join(severity(first.severity), f" {first.rule} {first.name} ({len(findings):,})")
+    return details(summary, parts, is_open=len(findings) <= MAX_UNFOLDED)
 
 
 def _scores(tools: Sequence[ToolScore]) -> list[str]:
@@ -142,7 +142,7 @@ def _pairs(pairs: Sequence[Pair]) -> list[str]:
     return parts if len(pairs) <= MAX_PAIRS else [*parts, f"and {len(pairs) - MAX_PAIRS:,} more pairs"]
 
 
-def _map(names: Sequence[str], pairs: Sequence[Pair]) -> Markup:
+def _map(names: Sequence[str], pairs: Sequence[Pair]) -> Html:
     shares = {frozenset(pair[:2]): round(100 * pair.similarity) for pair in pairs}
     values = [[shares.get(frozenset((one, other)), 0) for other in names] for one in names]
     return heat_map(names, names, values, "In common, in per cent")
