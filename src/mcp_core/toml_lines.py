@@ -1,37 +1,86 @@
-"""Where the keys of a TOML document are written, which tomllib does not say."""
+"""The statements of a TOML document, and where its keys are written, which tomllib does not say."""
 
 import re
 import tomllib
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
 
 _NAME = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ASSIGNMENT = re.compile(rf"\s*({_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
 _HEADER = re.compile(r"\s*\[(\[)?\s*(.*?)\s*\]?\]\s*(?:#.*)?$")
 
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'|#[^\n]*|[\[\]{}\n]", re.DOTALL
+)
+"""What can hide the end of a statement."""
+
 Path = tuple[str | int, ...]
+
+
+class Statement(NamedTuple):
+    """One statement: a header, an assignment over one line or several, a comment or an empty line."""
+
+    start: int
+    end: int
+    """Where the next one begins."""
+    text: str
+
+    @property
+    def header(self) -> tuple[tuple[str, ...], bool] | None:
+        """The keys of a header, and whether it is one of an array of tables; None if it is something else."""
+        found = _HEADER.match(self.text.rstrip("\r\n"))
+        return (dotted_keys(found[2]), found[1] is not None) if found else None
+
+    @property
+    def assigned(self) -> re.Match[str] | None:
+        """An assignment up to its sign; the first group is the key. None if it is something else."""
+        return _ASSIGNMENT.match(self.text)
+
+    @property
+    def comment(self) -> int | None:
+        """Where a comment at its end begins; None if it has none."""
+        starts = [token.start() for token in _TOKEN.finditer(self.text) if token[0].startswith("#")]
+        return starts[-1] if starts else None
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Divide a text."""
+    start = depth = 0
+    for token in _TOKEN.finditer(text):
+        match token[0]:
+            case "[" | "{":
+                depth += 1
+            case "]" | "}":
+                depth -= 1
+            case "\n" if depth <= 0:
+                yield Statement(start, token.end(), text[start : token.end()])
+                start, depth = token.end(), 0
+            case _:
+                pass
+    if start < len(text):
+        yield Statement(start, len(text), text[start:])
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
     """The line of a key; that of the table around it where the key itself has no line. The first line is 1."""
     table: Path = ()
     counts: dict[Path, int] = {}
-    best, best_line = 0, 1
-    for number, line in enumerate(text.splitlines(), start=1):
-        header, assignment = _HEADER.match(line), _ASSIGNMENT.match(line)
-        if header:
-            table = dotted_keys(header[2])
-            if header[1]:
+    best, best_line, number = 0, 1, 1
+    for statement in statements(text):
+        if header := statement.header:
+            table, is_array = header
+            if is_array:
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
             written = table
-        elif assignment:
-            written = table + dotted_keys(assignment[1])
+        elif assigned := statement.assigned:
+            written = table + dotted_keys(assigned[1])
         else:
-            continue
+            written = ()
         if len(written) > best and written == tuple(path[: len(written)]):
             best, best_line = len(written), number
+        number += statement.text.count("\n")
     return best_line
 
 

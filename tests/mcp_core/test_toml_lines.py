@@ -50,3 +50,8 @@ def test_a_broken_header_or_key_is_not_a_place():
 def test_a_path_is_written_as_toml_writes_keys():
     assert key_text(("members", 0, "role")) == "members[0].role"
     assert key_text(("tools", "github:delete_*", "tags", 0)) == 'tools."github:delete_*".tags[0]'
+
+
+def test_what_stands_in_a_text_of_several_lines_is_not_a_place():
+    text = 'a = """\n[b]\nc = 1\n"""\n[b]\nc = 2\n'
+    assert line_of(text, ("b", "c")) == 6

@@ -6,27 +6,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from mcp_core.toml_lines import dotted_keys, key_text
+from mcp_core.toml_lines import Statement, dotted_keys, key_text, statements
 from toolcharter.clients.documents import layout
 from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.documents.values import find, with_value
 
-_HEADER = re.compile(r"[ \t]*\[(?!\[)[ \t]*(.*?)[ \t]*\][ \t]*(?:#[^\n]*)?\r?$")
-_ASSIGNMENT = re.compile(r"""[ \t]*((?:"[^"\n]*"|'[^'\n]*'|[^=\s#"'\[])[^=\n]*?)[ \t]*=""")
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'|#[^\n]*|[\[\]{}\n]", re.DOTALL
-)
-"""What can hide the end of a statement."""
-
-
-class Statement(NamedTuple):
-    """One statement: a header, an assignment over one line or several, a comment or an empty line."""
-
-    start: int
-    end: int
-    """Where the next one begins."""
-    text: str
 
 
 class Table(NamedTuple):
@@ -98,50 +83,30 @@ def _assign(text: str, table: Table, key: str, value: Any) -> str:
     """Set a key of a table. A comment after its old value stays."""
     line = f"{key_text([key])} = {_value(value)}"
     for statement in table.body:
-        found = _ASSIGNMENT.match(statement.text)
+        found = statement.assigned
         if found and dotted_keys(found[1]) == (key,):
-            rest = _comment(statement.text)
+            rest = _comment(statement)
             indent = layout.indentation(text, statement.start + len(found[0]) - len(found[0].lstrip()))
             return text[: statement.start] + indent + line + rest + text[statement.end :]
     return layout.insert_lines(text, table.end, line + layout.newline(text))
 
 
-def _comment(statement: str) -> str:
-    """What follows the value of an assignment: a comment, and the end of the line."""
-    last = next((token for token in reversed([*_TOKEN.finditer(statement)]) if token[0].startswith("#")), None)
-    if last is not None:
-        start = layout.end_before(statement, last.start())
-        return statement[start:]
-    return statement[layout.end_before(statement, len(statement)) :]
-
-
-def _statements(text: str) -> Iterator[Statement]:
-    """Divide a text that tomllib has accepted."""
-    start = depth = 0
-    for token in _TOKEN.finditer(text):
-        match token[0]:
-            case "[" | "{":
-                depth += 1
-            case "]" | "}":
-                depth -= 1
-            case "\n" if depth <= 0:
-                yield Statement(start, token.end(), text[start : token.end()])
-                start, depth = token.end(), 0
-            case _:
-                pass
-    if start < len(text):
-        yield Statement(start, len(text), text[start:])
+def _comment(statement: Statement) -> str:
+    """The rest of an assignment after its value: a comment, and the end of the line."""
+    end = len(statement.text) if statement.comment is None else statement.comment
+    return statement.text[layout.end_before(statement.text, end) :]
 
 
 def _tables(text: str) -> Iterator[Table]:
     header: Statement | None = None
     body: list[Statement] = []
-    for statement in (*_statements(text), None):
+    for statement in (*statements(text), None):
         if statement is None or statement.text.lstrip().startswith("["):
-            if header is not None and (found := _HEADER.match(header.text.rstrip("\n"))):
+            keys, is_array = (header and header.header) or ((), True)
+            if header is not None and not is_array:
                 while body and (not (last := body[-1].text.strip()) or last.startswith("#")):
                     body.pop()
-                yield Table(dotted_keys(found[1]), header, tuple(body))
+                yield Table(keys, header, tuple(body))
             header, body = statement, []
         else:
             body.append(statement)
