@@ -43,6 +43,7 @@ DEPENDENCY_FAILURES = "toolcharter.dependency.failures"
 BUILD = "toolcharter.build.info"
 HTTP_CONNECTIONS = "toolcharter.http.connections"
 HTTP_REFUSALS = "toolcharter.http.refusals"
+HTTP_REQUESTS = "toolcharter.http.requests"
 WORKERS = "toolcharter.workers"
 WORKER_RESTARTS = "toolcharter.worker.restarts"
 
@@ -81,6 +82,12 @@ METRICS: Mapping[str, Metric] = {
         "counter",
         ("reason",),
         "HTTP requests and connections that a limit refused or closed, whoever sent them, by reason.",
+    ),
+    HTTP_REQUESTS: Metric(
+        "counter",
+        ("path",),
+        "HTTP requests to the server, by the path that answered: direct (without ASGI), asgi, or sdk (the MCP SDK). "
+        "Mostly direct; a client whose calls are counted elsewhere costs several times as much.",
     ),
     REQUESTS: Metric(
         "counter",

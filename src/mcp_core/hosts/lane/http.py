@@ -4,7 +4,7 @@ Ordinary is a POST of one well-formed request with the headers that its protocol
 anything missing, wrong or rare goes on to the SDK unchanged and is judged there. The SDK is loaded for the first one.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
@@ -27,11 +27,11 @@ from mcp_core.hosts.lane.jsonrpc import (
 )
 from mcp_core.hosts.lane.methods import Lane, NotHandled
 from mcp_core.hosts.lane.modern_requests import ModernPeers
-from mcp_core.hosts.lane.request_head import HeadReader, RequestHead
+from mcp_core.hosts.lane.request_head import HeadReader, LastPeer, RequestHead
 from mcp_core.hosts.lane.sdk_fallback import SdkFallback
 from mcp_core.hosts.lane.session_requests import SESSION_STREAM, SessionRequests
 from mcp_core.hosts.lane.sessions import Sessions
-from mcp_core.hosts.lane.slow_answers import SlowAnswers
+from mcp_core.hosts.lane.slow_answers import Connection, SlowAnswers
 from mcp_core.hosts.protocol import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -43,12 +43,10 @@ from mcp_core.hosts.protocol import (
 )
 from mcp_core.hosts.resource_metadata import challenge, missing_scopes
 from mcp_core.state.interface import StateUnavailable
+from mcp_core.telemetry import HTTP_REQUESTS
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
-
-WatchClient = Callable[[float], None]
-"""Says that a call may take a while: it is cancelled if its client leaves, which gets pings in this interval."""
 
 _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
 _METHODS_THAT_MAY_ASK = _SLOW_METHODS | {"resources/list", "resources/read"}
@@ -90,11 +88,11 @@ class HttpLane:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it to the SDK."""
-        body: bytes | None = None
+        body, path = None, "asgi"
         try:
             if scope["path"][len(scope.get("root_path", "")) :] != "/mcp":
                 raise NotHandled("path")
-            head = self.read_head(scope["headers"], scope.get("client"))
+            head = self.read_head(scope["headers"], scope.get("client"), LastPeer())
             caller = head.caller or await http_caller(self._app, scope, head.headers.get("authorization", ""))
             if scope["method"] == "POST":
                 body = await read_body(receive, self._max_body)
@@ -111,19 +109,29 @@ class HttpLane:
         except NotIdentified as refused:
             await refused.send(send)
         except NotHandled:
+            path = "sdk"
             await self._hand_to_sdk(scope, body, receive, send)
+        finally:
+            self.count_request(path)
 
-    def read_head(self, raw_headers: Iterable[Header], client: Any) -> RequestHead:
-        """What the lane reads in the headers of a request. `client` is its address, as a scope has it."""
-        return self._heads.read(raw_headers, client)
+    def count_request(self, path: str) -> None:
+        """Count a request by the path that answered it: direct, asgi or sdk."""
+        self._app.telemetry.count(HTTP_REQUESTS, path)
+
+    def read_head(self, raw_headers: Iterable[Header], client: Any, last: LastPeer) -> RequestHead:
+        """What the lane reads in the headers of a request. `client` is its address, as a scope has it.
+
+        `last` is the client of the last request on its connection.
+        """
+        return self._heads.read(raw_headers, client, last)
 
     def respond(
-        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes, *, watch_client: WatchClient
+        self, head: RequestHead, scope: Scope, authorization: str, body: bytes, connection: Connection
     ) -> Awaitable[HttpResponse]:
-        """The response to a POST, unless it may need a stream. Raises NotHandled before anything has happened.
+        """The response to a POST. Raises NotHandled before anything has happened.
 
-        This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
-        of the request. `watch_client` is called before a call that may take a while begins.
+        This is the path without ASGI: of the scope it has only the client and the path. What is sent before the
+        response goes through `connection`.
         """
         caller, found = head.caller, None
         if caller is not None and head.version == MODERN:
@@ -131,35 +139,35 @@ class HttpLane:
         elif caller is not None:
             found = self._in_session.known_request(head, caller, body)
         return (
-            self._identify_and_respond(head, client, path, authorization, body, watch_client=watch_client)
+            self._identify_and_respond(head, scope, authorization, body, connection)
             if found is None
-            else self._respond_without_stream(found, path, watch_client)
+            else self._respond_on(connection, found, scope)
         )
 
     async def _identify_and_respond(
-        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes, *, watch_client: WatchClient
+        self, head: RequestHead, scope: Scope, authorization: str, body: bytes, connection: Connection
     ) -> HttpResponse:
         """The response to a request whose token or session is to be looked up."""
         try:
-            caller = head.caller or await http_caller(self._app, {"client": client, "path": path}, authorization)
+            caller = head.caller or await http_caller(self._app, scope, authorization)
         except NotIdentified as refused:
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
         found = await self._read_request("POST", head, caller, body)
         if isinstance(found, HttpResponse):
-            self._record_response(found, {"client": client}, "POST", caller)
+            self._record_response(found, scope, "POST", caller)
             return found
-        return await self._respond_without_stream(found, path, watch_client)
+        return await self._respond_on(connection, found, scope)
 
-    def _respond_without_stream(
-        self, found: tuple[RpcRequest, Peer], path: str, watch_client: WatchClient
+    def _respond_on(
+        self, connection: Connection, found: tuple[RpcRequest, Peer], scope: Scope
     ) -> Awaitable[HttpResponse]:
-        request, peer = self._with_path(found, path) if self._has_issuer else found
+        request, peer = self._with_path(found, scope["path"]) if self._has_issuer else found
         if not self._may_take_long(request, peer):
             return self._respond(request, peer)
-        if self._may_need_stream(request, peer):
-            raise NotHandled("a call that may need a stream")
-        watch_client(self._slowly.ping_seconds)
-        return self._slowly.respond(request, peer)
+        if request.method == LISTEN:
+            raise NotHandled("a stream of changes")
+        connection.watch_client(self._slowly.ping_seconds)
+        return self._slowly.respond(request, peer, connection.send_message)
 
     def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
         """The request, with the path where that may be a part of the answer."""
@@ -227,16 +235,6 @@ class HttpLane:
             return await self._slowly.answer(request, peer, receive, send)
         response = await self._respond(request, peer)
         return await response.send(send)
-
-    def _may_need_stream(self, request: RpcRequest, peer: Peer) -> bool:
-        """Whether a request that may take a while may send something before its response."""
-        if request.method == LISTEN or progress_token(request.params) is not None:
-            return True
-        if peer.modern:
-            return False  # its questions are responses
-        can_ask = peer.can_elicit or peer.can_open_urls
-        asks = request.method != "tools/call" or self._lane.may_ask(request.params.get("name"))
-        return peer.folders is not None or (can_ask and asks)
 
     def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
         """Whether a request may take a while, wants to be told about its progress, or may ask its client."""

@@ -7,7 +7,7 @@ for all callers with the same permissions; a call goes straight to the pipeline.
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from mcp_core import json_text
 from mcp_core.app import App
@@ -108,12 +108,6 @@ class Lane:
     def _find_asking_tools(self) -> set[str]:
         registry = self.app.registry
         return {registry.final_name(spec) for spec in registry.get_all() if may_ask(spec)}
-
-    def may_ask(self, name: Any) -> bool:
-        """Whether calls of a tool may have a question to the person."""
-        if self._tools_version != self.app.tools_version:
-            self._reload_tools()
-        return type(name) is str and name in self._asking_tools
 
     def _reload_tools(self) -> None:
         """Read the tools, and the resources that document them, again after they have changed."""

@@ -55,7 +55,7 @@ class ModernPeers:
         ):
             raise NotHandled("headers and body differ")
         known = head.last.find(caller, envelope)
-        return known if known is not None else _read_envelope(head, caller, envelope)  # pyright: ignore[reportUnknownArgumentType]
+        return head.complete(known if known is not None else _read_envelope(head, caller, envelope))  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> Peer:
@@ -70,11 +70,11 @@ def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> P
         agent_version=agent_version,
         can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
         can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
-        trace_ids=head.trace_ids,
-        headers=head.declared,
         has_valid_meta=is_valid,
     )
-    return head.last.keep(caller, envelope, peer) if is_valid and _may_be_kept(envelope, head) else peer
+    if is_valid and _may_be_kept(envelope, head):
+        head.last.keep(caller, envelope, peer)
+    return peer
 
 
 def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:

@@ -1,4 +1,4 @@
-"""The head of a request over HTTP: what the fast lane reads in its headers, once for all requests that repeat them."""
+"""The head of a request over HTTP: what the fast lane reads in its headers."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -22,24 +22,23 @@ from mcp_core.hosts.protocol import HANDSHAKES, Peer
 
 
 class LastPeer:
-    """The client that sent the last request with a head. What its next request repeats is not read again."""
+    """The client that sent the last request on a connection. What its next request repeats is not read again."""
 
     __slots__ = ("caller", "peer", "source")
 
     def __init__(self) -> None:
         self.caller: Caller | None = None
         self.source: Any = None
-        """The envelope or the session that the peer was read from."""
+        """The envelope or the session id that the peer was read from."""
         self.peer: Peer | None = None
 
     def find(self, caller: Caller, source: Any) -> Peer | None:
         """The same client again, if it is."""
         return self.peer if caller is self.caller and source == self.source else None
 
-    def keep(self, caller: Caller, source: Any, peer: Peer) -> Peer:
-        """Remember a client."""
+    def keep(self, caller: Caller, source: Any, peer: Peer) -> None:
+        """Remember a client, without what only its last request had."""
         self.caller, self.source, self.peer = caller, source, peer
-        return peer
 
 
 class RequestHead(NamedTuple):
@@ -63,6 +62,12 @@ class RequestHead(NamedTuple):
     """None if each request has a token that says who calls."""
     last: LastPeer
 
+    def complete(self, peer: Peer) -> Peer:
+        """The client, with the trace ids and the declared headers of this request."""
+        if self.trace_ids is None and not self.declared:
+            return peer
+        return peer._replace(trace_ids=self.trace_ids, headers=self.declared)
+
 
 class HeadReader:
     """Reads the heads of requests to one app."""
@@ -73,7 +78,7 @@ class HeadReader:
         self._origins = frozenset(allowed_origins(app.settings))
         self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
 
-    def read(self, raw_headers: Iterable[Header], client: Any) -> RequestHead:
+    def read(self, raw_headers: Iterable[Header], client: Any, last: LastPeer) -> RequestHead:
         """What the lane reads in the headers of a request. `client` is its address, as a scope has it."""
         headers, needs_sdk = read_headers(raw_headers, self._headers_read)
         length = headers.get("content-length", "")
@@ -92,7 +97,7 @@ class HeadReader:
             trace_ids=trace_ids(headers),
             declared=self._declared(headers),
             caller=caller_without_token(self._app, client) if self._app.verifier is None else None,
-            last=LastPeer(),
+            last=last,
         )
 
     def _host_problem(self, headers: Headers) -> HttpResponse | None:

@@ -54,9 +54,9 @@ class SessionRequests:
         return None if request is None else (request, self._peer_of(session, session_id, head, caller))
 
     def _peer_of(self, session: Session, session_id: str, head: RequestHead, caller: Caller) -> Peer:
-        known = head.last.find(caller, session)
+        known = head.last.find(caller, session_id)
         if known is not None:
-            return known
+            return head.complete(known)
         peer = Peer(
             caller,
             modern=False,
@@ -66,10 +66,9 @@ class SessionRequests:
             can_elicit=session.can_elicit,
             can_open_urls=session.can_open_urls,
             folders=_no_folders if session.has_roots else None,
-            trace_ids=head.trace_ids,
-            headers=head.declared,
         )
-        return head.last.keep(caller, session, peer)
+        head.last.keep(caller, session_id, peer)
+        return head.complete(peer)
 
     async def read(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
         """The request that came in a session of the lane, or the response where it is not one.

@@ -1,25 +1,37 @@
 """Calls that may take a while: their responses can become event streams, and they end when their client disconnects.
 
-What is said here of clients and streams is for calls that come through ASGI. `SlowAnswers.respond` is for those that
-do not: their connection looks after the client.
+`SlowAnswers.answer` is for calls that come through ASGI. Without ASGI, the connection watches the client and sends
+the events, and calls `SlowAnswers.respond`.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from mcp_core.hosts.lane.asgi import EventStream, HttpResponse, Receive, Send
 from mcp_core.hosts.lane.client_requests import confirm, elicit
 from mcp_core.hosts.lane.client_watch import ClientWatch
 from mcp_core.hosts.lane.http_errors import cancelled
 from mcp_core.hosts.lane.jsonrpc import RpcRequest, progress_message, progress_token
-from mcp_core.hosts.lane.sessions import Sessions
+from mcp_core.hosts.lane.sessions import SendMessage, Sessions
 from mcp_core.hosts.protocol import Peer
 from mcp_core.json_text import JsonObject
 
 Respond = Callable[[RpcRequest, Peer], Coroutine[Any, Any, HttpResponse]]
 """Answers a request."""
+
+
+class Connection(Protocol):
+    """The connection of a call that is answered without ASGI."""
+
+    def watch_client(self, ping_seconds: float) -> None:
+        """Cancel the call, which may take a while, if its client leaves, and ping the client in this interval."""
+        ...
+
+    async def send_message(self, data: bytes) -> None:
+        """Send a message before the response."""
+        ...
 
 
 class SlowAnswers:
@@ -34,14 +46,10 @@ class SlowAnswers:
         The response becomes an event stream with the first progress notification or question to the client, or after
         a long silence.
         """
-        stream, token = EventStream(send), progress_token(request.params)
-        if token is not None:
-            peer = peer._replace(progress=partial(_report, stream, token))
-        if not peer.modern:
-            peer = self._with_questions(peer, stream)
+        stream = EventStream(send)
         watch = ClientWatch(receive, stream, self.ping_seconds)
         try:
-            response = await self.respond(request, peer)
+            response = await self.respond(request, peer, stream.send)
         except asyncio.CancelledError:
             if not watch.client_left:
                 raise
@@ -51,9 +59,14 @@ class SlowAnswers:
             await watch.end()
         await (stream.send(response.body, last=True) if stream.started else response.send(send))
 
-    def respond(self, request: RpcRequest, peer: Peer) -> Awaitable[HttpResponse]:
+    def respond(self, request: RpcRequest, peer: Peer, send_message: SendMessage) -> Awaitable[HttpResponse]:
         """The response to a call, in the current task."""
-        return self._respond(request, peer) if peer.modern else self._respond_in_session(request, peer)
+        token = progress_token(request.params)
+        if token is not None:
+            peer = peer._replace(progress=partial(_report, send_message, token))
+        if peer.modern:
+            return self._respond(request, peer)
+        return self._respond_in_session(request, self._with_questions(peer, send_message))
 
     async def _respond_in_session(self, request: RpcRequest, peer: Peer) -> HttpResponse:
         """The response to a call that its client may cancel with a notification."""
@@ -66,15 +79,15 @@ class SlowAnswers:
                 call.task.uncancel()
                 return cancelled(request.id)
 
-    def _with_questions(self, peer: Peer, stream: EventStream) -> Peer:
+    def _with_questions(self, peer: Peer, send_message: SendMessage) -> Peer:
         """A client of a session that can be asked on the stream of its call."""
         sessions, session_id = self._sessions, cast(str, peer.session_id)
 
         async def send(method: str, params: JsonObject) -> Any:
-            return await sessions.request(session_id, method, params, stream.send)
+            return await sessions.request(session_id, method, params, send_message)
 
         async def folders() -> tuple[str, ...]:
-            return await sessions.list_folders(session_id, stream.send)
+            return await sessions.list_folders(session_id, send_message)
 
         return peer._replace(
             ask=partial(confirm, send) if peer.can_elicit else None,
@@ -84,5 +97,7 @@ class SlowAnswers:
         )
 
 
-async def _report(stream: EventStream, token: str | int, done: float, total: float | None, message: str | None) -> None:
-    await stream.send(progress_message(token, done, total, message))
+async def _report(
+    send_message: SendMessage, token: str | int, done: float, total: float | None, message: str | None
+) -> None:
+    await send_message(progress_message(token, done, total, message))

@@ -9,7 +9,7 @@ server           the ASGI application: which app answers a request
   calls          requests in progress, and the responses to those that are refused
   cors, proxies  requests from pages of other origins, and from behind a proxy
 connections      limits of connections, in two protocol classes: http_protocol (httptools) and h11_protocol
-  quick_heads    heads of quick calls that were seen before
-  quick_calls    the quick calls that arrive together; eager begins each of them at once
+  direct_heads   the heads of calls that are answered without ASGI
+  direct_calls   such calls that arrive together; eager begins each of them at once
   corked         one write for each response
 """

@@ -1,6 +1,6 @@
 """Begins a coroutine at once, and makes a task of it only where it waits for something.
 
-A task that the event loop begins waits for the next turn of the loop. Most quick calls wait for nothing: to begin and
+A task that the event loop begins waits for the next turn of the loop. Most direct calls wait for nothing: to begin and
 end them in the callback that received them saves that turn, and on Python 3.11 the task too.
 """
 

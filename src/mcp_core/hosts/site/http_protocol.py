@@ -1,14 +1,14 @@
-"""HTTP on httptools: uvicorn's protocol class with limits, and quick calls answered without ASGI.
+"""HTTP on httptools: uvicorn's protocol class with limits, and direct calls, which are answered without ASGI.
 
-A quick call is a POST that a fast lane answers with nothing but its response. It needs no scope, no cycle and no
-events: its body goes to the lane, and the response is one write. Everything else, and what the lane does not handle,
-goes the ordinary way through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
+A direct call is a POST that a fast lane answers. It needs no scope and no cycle: its body goes to the lane, and the
+response is one write. Everything else, and what the lane does not handle, goes through uvicorn's parser and ASGI, with
+the same bytes; so both paths give the same answers.
 
-A quick call may wait for something: it goes on in a task, and what the client sends meanwhile is held. If the lane
-has said that it may take a while, it is cancelled when its client leaves. After a long silence its response becomes a
-stream of events, which begins with pings.
+A direct call may wait for something: it goes on in a task, and what the client sends meanwhile is held. If it may
+take a while, it is cancelled when its client leaves. With the first progress notification or question to the client,
+or after a long silence, its response becomes a stream of events.
 
-For a drain: a quick call that waits for something has a task in `server_state.tasks` like other calls; while
+For a drain: a direct call that waits for something has a task in `server_state.tasks` like other calls; while
 `Calls.draining` or `Calls.closing` is set, or after `shutdown()`, its response closes the connection.
 """
 
@@ -23,6 +23,7 @@ from uvicorn.server import ServerState
 from mcp_core.hosts.lane.asgi import JSON_HEADERS, PING_EVENT, HttpResponse, message_event
 from mcp_core.hosts.lane.jsonrpc import error_message
 from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.lane.request_head import LastPeer
 from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError, server_stopping
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.connections import (
@@ -34,13 +35,13 @@ from mcp_core.hosts.site.connections import (
     stream_head_bytes,
 )
 from mcp_core.hosts.site.corked import CorkedTransport
-from mcp_core.hosts.site.quick_calls import QuickCalls
-from mcp_core.hosts.site.quick_heads import QuickHead
+from mcp_core.hosts.site.direct_calls import DirectCalls
+from mcp_core.hosts.site.direct_heads import DirectHead
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
 
-_HEAD_END = b"\r\n\r\n"
+_POST, _HEAD_END = b"POST ", b"\r\n\r\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 _MAX_HELD_BYTES = 16 * 1024
 """The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
@@ -65,25 +66,26 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         connections_open: Connections,
-        quick: QuickCalls | None,
+        direct: DirectCalls | None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self.connections_open, self._quick = connections_open, quick
+        self.connections_open, self._direct = connections_open, direct
         self._has_call = False
-        """Whether a quick call runs, is about to, or has no response yet."""
+        """Whether a direct call runs, is about to, or has no response yet."""
         self._task: asyncio.Task[None] | None = None
-        """Of a quick call that waits for something."""
+        """Of a direct call that waits for something."""
         self._ping_seconds: float | None = None
-        """The interval of pings, of a quick call that may take a while."""
+        """The interval of pings, of a direct call that may take a while."""
         self._has_stream = False
-        """Whether the response to a quick call has begun, as a stream of events."""
-        self._incomplete = b""
-        """The beginning of a quick call."""
-        self._last_head: QuickHead | None = None
+        """Whether the response to a direct call has begun, as a stream of events."""
+        self._incomplete: tuple[DirectHead, int, bytes] | None = None
+        """The beginning of a direct call: its head, where its body begins, and its bytes."""
+        self._last_head: DirectHead | None = None
         self._last_head_data = b""
-        """The head of the last quick call, if it has no token: most clients send it again."""
+        """The last head of a direct call that may repeat: most clients send it again."""
+        self._last_peer = LastPeer()
         self._held = b""
-        """What came after a quick call, until it is answered."""
+        """What came after a direct call, until it is answered."""
         self._close_after_call = self._client_ended = False
         self._head_size = 0
         self._bytes_without_progress = 0
@@ -99,10 +101,10 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self.refuse_connection()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End. A quick call that still runs is stopped only if it may take a while."""
+        """End. A direct call that still runs is stopped only if it may take a while."""
         self.connections_open.remove(self)
-        if self._quick is not None:
-            self._quick.forget(self)
+        if self._direct is not None:
+            self._direct.forget(self)
         super().connection_lost(exc)
         if self._task is not None and self._ping_seconds is not None:
             self._task.cancel()
@@ -131,50 +133,57 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if self._has_call or self._held:
             self._hold(data)
         else:
-            self._take(data)
+            self._answer_or_parse(data)
 
-    def _take(self, data: bytes) -> None:
-        if self._incomplete and self.phase != ConnectionPhase.REFUSED:
-            data, self._incomplete = self._incomplete + data, b""
-            if not self._answer_quickly(data):
-                self._parse(data)
-        elif self.phase > _IDLE or not self._answer_quickly(data):
+    def _answer_or_parse(self, data: bytes) -> None:
+        begun = False
+        if self._incomplete is not None and self.phase != ConnectionPhase.REFUSED:
+            head, body_at, start = self._incomplete
+            self._incomplete = None
+            data = start + data
+            begun = self._begin_direct(head, body_at, data)
+        elif self.phase <= _IDLE:
+            head, body_at = self._read_head(data)
+            begun = head is not None and self._begin_direct(head, body_at, data)
+        if not begun:
             self._parse(data)
 
-    # --- quick calls -----------------------------------------------------------------------------------
+    # --- direct calls -----------------------------------------------------------------------------------
 
-    def _answer_quickly(self, data: bytes) -> bool:
-        """Begin to answer a quick call, or wait for the rest of it. False where the parser must read it."""
-        quick = self._quick
-        if quick is None:
-            return False
-        head, body_at = self._last_head, len(self._last_head_data)
-        if head is None or not data.startswith(self._last_head_data):
-            body_at = data.find(_HEAD_END) + 4
-            head = quick.heads.find(data[:body_at], self.client) if body_at >= 4 else None  # noqa: PLR2004 - not found
-            if head is None:
-                return False
-            if head.repeats and head.token_at is None:
-                self._last_head, self._last_head_data = head, data[:body_at]
-        if not quick.calls.accepted:
+    def _read_head(self, data: bytes) -> tuple[DirectHead | None, int]:
+        """The head of a direct call, and where its body begins. None if the request must be parsed by uvicorn."""
+        if self._last_head is not None and data.startswith(self._last_head_data):
+            return self._last_head, len(self._last_head_data)
+        if self._direct is None or not data.startswith(_POST) or (end := data.find(_HEAD_END)) < 0:
+            return None, 0
+        body_at = end + len(_HEAD_END)
+        head = self._direct.heads.read(data[:body_at], self.client, self._last_peer)
+        if head is not None and head.may_repeat:
+            self._last_head, self._last_head_data = head, data[:body_at]
+        return head, body_at
+
+    def _begin_direct(self, head: DirectHead, body_at: int, data: bytes) -> bool:
+        """Begin to answer a direct call, or wait for the rest of it. False if uvicorn must parse it."""
+        direct = self._direct
+        if direct is None or not direct.calls.accepted:
             return False
         end = body_at + head.length
         if len(data) < end:
             if end > _MAX_HELD_BYTES:
                 return False
-            self._incomplete = data
+            self._incomplete = head, body_at, data
             if self.phase != ConnectionPhase.BODY:
                 self.enter(ConnectionPhase.BODY)
             return True
         if len(data) > end:
             data, self._held = data[:end], data[end:]
-        quick.calls.begin()
+        direct.calls.begin()
         self.phase, self._has_call = _CALL, True
-        quick.begin(self, self._run(head, data, data[body_at:], quick), self.loop)
+        direct.begin(self, self._run(head, data, data[body_at:], direct), self.loop)
         return True
 
     def run_in_task(self, task: asyncio.Task[None]) -> None:
-        """Take the task of a quick call that waits for something."""
+        """Take the task of a direct call that waits for something."""
         self._task = task
         self.tasks.add(task)
         if self._ping_seconds is None:
@@ -186,8 +195,16 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self.transport.close()
 
     def watch_client(self, ping_seconds: float) -> None:
-        """The quick call may take a while: cancel it if the client leaves, and ping the client until it ends."""
+        """The direct call may take a while: cancel it if the client leaves, and ping the client until it ends."""
         self._ping_seconds = ping_seconds
+
+    async def send_message(self, data: bytes) -> None:
+        """Send a message before the response to the direct call, in a stream of events."""
+        if self.flow.write_paused:
+            await self.flow.drain()
+        if not self._corked.is_closing():
+            self.since = self.loop.time()
+            self._send_event(message_event(data))
 
     def check_time(self, now: float) -> None:
         """Close the connection if the client took too long, or ping it if its call does."""
@@ -206,13 +223,12 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             head = stream_head_bytes(self.server_state.default_headers, keep_alive=not self._close_after_call)
         self._corked.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
 
-    async def _run(self, head: QuickHead, data: bytes, body: bytes, quick: QuickCalls) -> None:
-        """Answer a quick call, or give it to the parser if the lane does not handle it."""
+    async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
+        """Answer a direct call, or give it to the parser if the lane does not handle it."""
         try:
-            authorization = "" if head.token_at is None else head.authorization(data)
-            response = await head.lane.respond(
-                head.head, head.client, head.path, authorization, body, watch_client=self.watch_client
-            )
+            response = await head.lane.respond(head.head, head.scope, head.authorization, body, self)
+            if head.closes:
+                self._close_after_call = True
         except NotHandled:
             response = None
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is answered and logged
@@ -221,7 +237,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             if response is not None and self.flow.write_paused:
                 await self.flow.drain()
         finally:
-            quick.calls.end()
+            direct.calls.end()
             self._ping_seconds = None
             if self._task is not None:
                 self.tasks.discard(self._task)
@@ -229,7 +245,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if response is None:
             self._go_on_with_parser(data)
         else:
-            quick.finish(self, response, self.loop)
+            head.lane.count_request("direct")
+            direct.finish(self, response, self.loop)
 
     def _failure(self, error: BaseException) -> HttpResponse:
         """The response to a call that the end of the server has cut off, or that an error in the server has."""
@@ -242,7 +259,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         return _error(500, RpcError(INTERNAL_ERROR, "The server failed; its log has the reason."))
 
     def respond(self, response: HttpResponse, calls: Calls) -> None:
-        """Send the response to a quick call."""
+        """Send the response to a direct call."""
         self._has_call = False
         if self._corked.is_closing():
             return
@@ -263,16 +280,16 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self.transport.close()
             return
         if self._held:
-            self.loop.call_soon(self._take_held)  # one call in each turn, so that other connections have theirs
+            self.loop.call_soon(self._answer_held)  # one call in each turn, so that other connections have theirs
         else:
             self.enter(_IDLE)
 
-    def _take_held(self) -> None:
+    def _answer_held(self) -> None:
         if not self._corked.is_closing():
             data, self._held = self._held, b""
             self.enter(_IDLE)
             self.flow.resume_reading()
-            self._take(data)
+            self._answer_or_parse(data)
 
     def _go_on_with_parser(self, data: bytes) -> None:
         """Take the ordinary way with a request that the lane did not answer, and with what followed it."""

@@ -150,7 +150,7 @@ class Site:
         refused = False
         return send_limited
 
-    def quick_lane(self, path: str, origin: str | None) -> HttpLane | None:
+    def direct_lane(self, path: str, origin: str | None) -> HttpLane | None:
         """The lane that answers requests to a path without ASGI; None where they need what only this class does."""
         _, front = self._fronts.get(path, ("", None))
         if self.settings.lane != "fast" or origin in self._browser_origins:
@@ -213,10 +213,10 @@ def uvicorn_options(site: Site) -> dict[str, Any]:
 
         protocol = partial(LimitedH11Protocol, connections_open=site.connections)
         return options | {"http": protocol, "h11_max_incomplete_event_size": site.settings.max_head_bytes}
+    from mcp_core.hosts.site.direct_calls import DirectCalls  # noqa: PLC0415 - the same
+    from mcp_core.hosts.site.direct_heads import DirectHeads  # noqa: PLC0415 - the same
     from mcp_core.hosts.site.http_protocol import HttpProtocol  # noqa: PLC0415 - needs httptools, an extra
-    from mcp_core.hosts.site.quick_calls import QuickCalls  # noqa: PLC0415 - the same
-    from mcp_core.hosts.site.quick_heads import QuickHeads  # noqa: PLC0415 - the same
 
-    heads = QuickHeads(site.quick_lane, site.settings.max_headers, site.proxies)
-    quick = QuickCalls(heads, site.calls, [app.requests for app in site.apps])
-    return options | {"http": partial(HttpProtocol, connections_open=site.connections, quick=quick)}
+    heads = DirectHeads(site.direct_lane, ConnectionLimits.of(site.settings), site.proxies)
+    direct = DirectCalls(heads, site.calls, [app.requests for app in site.apps])
+    return options | {"http": partial(HttpProtocol, connections_open=site.connections, direct=direct)}

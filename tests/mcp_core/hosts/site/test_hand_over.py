@@ -43,7 +43,7 @@ async def test_each_connection_gets_one_more_answer_and_is_closed_with_it(tmp_pa
     assert late.headers["connection"] == "close"
 
 
-async def test_a_quick_call_closes_its_connection(monkeypatch: pytest.MonkeyPatch):
+async def test_a_direct_call_closes_its_connection(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(serving, "_IDLE_SECONDS", PATIENCE)  # so that it is not closed for being idle
     settings = Settings(port=0, drain_seconds=PATIENCE)
     app = build(settings)

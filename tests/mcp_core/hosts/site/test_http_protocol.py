@@ -7,6 +7,7 @@ import socket
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import wraps
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -18,10 +19,10 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
 from mcp_core.hosts.lane.request_head import LastPeer
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
-from mcp_core.hosts.site import quick_heads
+from mcp_core.hosts.site.direct_heads import DirectHeads
 from mcp_core.hosts.site.http_protocol import HttpProtocol
-from mcp_core.hosts.site.quick_heads import QuickHeads
 from tests.conftest import Log
+from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.lane import messages
 from tests.mcp_core.hosts.lane.test_differential_http import Asked, Side, ask
 from tests.mcp_core.hosts.site.raw_http import MODERN, call_bytes, connection, data_of, response, serving, until
@@ -38,7 +39,7 @@ class Gate:
 
 
 def make_app(gate: Gate | None = None, **settings: Any) -> App:
-    app = App("quick", version="1", settings=Settings(**{"deadline": 60, **settings}))
+    app = App("direct", version="1", settings=Settings(**{"deadline": 60, **settings}))
 
     async def add(a: int, b: int) -> int:
         """Add."""
@@ -62,7 +63,7 @@ def make_app(gate: Gate | None = None, **settings: Any) -> App:
     return app
 
 
-def count_quick(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def count_direct(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gets an entry for each request that is answered without ASGI."""
     answered: list[int] = []
     respond = HttpLane.respond
@@ -135,7 +136,7 @@ def let_handlers_wait(app: App) -> None:
 async def test_generated_requests_get_the_same_answers_with_and_without_asgi(
     waits: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    quick, rng = count_quick(monkeypatch), Random(17 if waits else 16)
+    direct, rng = count_direct(monkeypatch), Random(17 if waits else 16)
     tokens = StaticTokens({name: user(name, ("*",)) for name in ("ann", "bob")})
     async with AsyncExitStack() as stack:
         sides: list[WireSide] = []
@@ -157,8 +158,8 @@ async def test_generated_requests_get_the_same_answers_with_and_without_asgi(
             if asked.method == "DELETE" and fast.status == 200:
                 for side in sides:
                     await side.open()
-    assert len(quick) > REQUESTS / 3
-    assert {200, 202, 401, 400} <= set(quick)
+    assert len(direct) > REQUESTS / 3
+    assert {200, 202, 401, 400} <= set(direct)
 
 
 def with_meta(whole: bytes, meta: dict[str, Any]) -> bytes:
@@ -229,7 +230,7 @@ async def test_odd_requests_get_the_same_answers_with_and_without_asgi(name: str
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_requests_in_one_segment_are_answered_in_order(way: str, monkeypatch: pytest.MonkeyPatch):
-    quick = count_quick(monkeypatch)
+    direct = count_direct(monkeypatch)
     names = ["add", "slow_add", "add", "add", "slow_add", "add"]
     pages = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     async with serving(make_app(lane=way)) as (_, port), connection(port) as (reader, writer):
@@ -239,11 +240,11 @@ async def test_requests_in_one_segment_are_answered_in_order(way: str, monkeypat
                 _, _, body = await response(reader)
                 assert (json.loads(body)["id"], data_of(body)) == (number, number + 1)
                 assert (await response(reader))[0] == 200
-    assert len(quick) >= (1 if way == "fast" else 0)
+    assert len(direct) >= (1 if way == "fast" else 0)
 
 
 async def test_a_request_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch):
-    quick, whole = count_quick(monkeypatch), call_bytes("add", a=1, b=2)
+    direct, whole = count_direct(monkeypatch), call_bytes("add", a=1, b=2)
     async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         writer.write(whole)
@@ -255,22 +256,22 @@ async def test_a_request_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch):
             writer.write(whole[at:])
             assert data_of((await response(reader))[2]) == 3, at
     body_length = len(whole.partition(b"\r\n\r\n")[2])
-    assert len(quick) == 1 + body_length  # those that were cut in their body, or after their head
+    assert len(direct) == 1 + body_length  # those that were cut in their body, or after their head
 
 
-async def test_a_long_body_that_comes_in_parts_goes_the_ordinary_way(monkeypatch: pytest.MonkeyPatch):
-    quick, whole = count_quick(monkeypatch), call_bytes("repeat", text="x" * 100_000, times=1)
+async def test_a_long_body_that_comes_in_parts_goes_through_asgi(monkeypatch: pytest.MonkeyPatch):
+    direct, whole = count_direct(monkeypatch), call_bytes("repeat", text="x" * 100_000, times=1)
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
         for at in range(0, len(whole), 5000):
             writer.write(whole[at : at + 5000])
             await asyncio.sleep(0)
         assert data_of((await response(reader))[2]) == "x" * 100_000
-    assert quick == []
+    assert direct == []
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_behind_a_trusted_proxy_the_caller_is_the_client_it_names(way: str, monkeypatch: pytest.MonkeyPatch):
-    quick = count_quick(monkeypatch)
+    direct = count_direct(monkeypatch)
     callers: dict[tuple[str, ...], list[str]] = {}
     for proxies in (("127.0.0.1",), ("10.0.0.0/8",)):
         app, callers[proxies] = make_app(lane=way, trusted_proxies=proxies), []
@@ -288,7 +289,7 @@ async def test_behind_a_trusted_proxy_the_caller_is_the_client_it_names(way: str
         ("127.0.0.1",): ["anonymous:192.0.2.1", "anonymous:192.0.2.2", "anonymous:192.0.2.1"],
         ("10.0.0.0/8",): ["anonymous:127.0.0.1"] * 3,
     }
-    assert len(quick) == (6 if way == "fast" else 0)
+    assert len(direct) == (6 if way == "fast" else 0)
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
@@ -306,7 +307,7 @@ class OneToken:
 async def test_a_token_is_verified_for_each_request_also_where_its_head_was_seen_before(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    quick, tokens = count_quick(monkeypatch), OneToken()
+    direct, tokens = count_direct(monkeypatch), OneToken()
     app = make_app()
     app.verifier = tokens
     good, bad = (call_bytes("add", 1, f"Authorization: Bearer {word}", a=1, b=2) for word in ("good", "evil"))
@@ -316,26 +317,24 @@ async def test_a_token_is_verified_for_each_request_also_where_its_head_was_seen
             tokens.valid = valid
             writer.write(sent)
             statuses.append((await response(reader))[0])
-    assert statuses == quick == [200, 200, 401, 200, 401, 200]
+    assert statuses == direct == [200, 200, 401, 200, 401, 200]
 
 
-async def test_no_token_and_no_declared_header_is_kept_in_the_memory_of_heads():
+async def test_a_connection_keeps_no_credentials():
     app = make_app()
     app.request_headers = frozenset({"x-acme-key"})
     async with serving(app) as (site, port), connection(port) as (reader, writer):
-        heads = quick_heads_of(site)
-        for more in ("Authorization: Bearer secret-1", "X-Acme-Key: secret-2"):
+        for more in ("Authorization: Bearer secret-1", "X-Acme-Key: secret-2", "Cookie: session=secret-3"):
             writer.write(call_bytes("add", 1, more, a=1, b=2))
             assert (await response(reader))[0] == 200
             (server,) = site.connections._open
-            assert b"secret" not in server._last_head_data
-        assert len(heads) == 1
-        assert "secret" not in repr(heads)
+            assert (server._last_head, server._last_head_data) == (None, b"")
+            assert "secret" not in repr(server._last_peer.peer)
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_client_says_of_itself_is_read_again_where_it_differs(way: str, monkeypatch: pytest.MonkeyPatch):
-    quick, app = count_quick(monkeypatch), make_app(lane=way)
+    direct, app = count_direct(monkeypatch), make_app(lane=way)
 
     @app.tool(response_time="fast")
     async def agent(context: ToolContext) -> str:
@@ -351,7 +350,7 @@ async def test_what_a_client_says_of_itself_is_read_again_where_it_differs(way: 
             status, _, body = await response(reader)
             seen.append(data_of(body) if status == 200 else status)
     assert seen == ["ann", "ann", "bob", "ann", 400, "ann"]
-    assert len(quick) == (6 if way == "fast" else 0)
+    assert len(direct) == (6 if way == "fast" else 0)
 
 
 async def test_only_what_clients_repeat_is_kept(monkeypatch: pytest.MonkeyPatch):
@@ -368,40 +367,46 @@ async def test_only_what_clients_repeat_is_kept(monkeypatch: pytest.MonkeyPatch)
     assert kept == [{VERSION_KEY: MODERN, **plain}]
 
 
-async def test_a_head_that_is_not_of_a_quick_call_is_parsed_once_by_us(monkeypatch: pytest.MonkeyPatch):
-    quick, read, parsed = count_quick(monkeypatch), QuickHeads._read, []
-    monkeypatch.setattr(QuickHeads, "_read", lambda *args: parsed.append(1) or read(*args))
+async def test_only_the_head_of_a_post_is_parsed_by_us(monkeypatch: pytest.MonkeyPatch):
+    direct, read, parsed = count_direct(monkeypatch), DirectHeads.read, []
+    monkeypatch.setattr(DirectHeads, "read", lambda *args: parsed.append(1) or read(*args))
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
         for _ in range(3):
             writer.write(call_bytes("add", 1, "Expect: nothing", a=1, b=2))
             assert data_of((await response(reader))[2]) == 3
             writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert (await response(reader))[0] == 200
-    assert (quick, parsed) == ([], [1, 1])
+    assert (direct, parsed) == ([], [1, 1, 1])
 
 
-async def test_the_memory_of_heads_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(quick_heads, "MAX_HEADS", 3)
+async def test_a_connection_keeps_at_most_its_last_head(monkeypatch: pytest.MonkeyPatch):
+    direct = count_direct(monkeypatch)
     async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
         for number in range(10):
-            writer.write(call_bytes("add", 1, f"X-Number: {number}", f"Traceparent: {number}", a=1, b=2))
-            assert (await response(reader))[0] == 200
-        assert len(quick_heads_of(site)) == 0
-        for number in range(10):
-            writer.write(call_bytes("add", 1, f"X-Number: {number}", a=1, b=2))
-            assert (await response(reader))[0] == 200
-        assert len(quick_heads_of(site)) == 3
+            for more in (f"X-Number: {number}", f"Traceparent: {number}"):
+                writer.write(call_bytes("add", 1, more, a=1, b=2))
+                assert (await response(reader))[0] == 200
+        (server,) = site.connections._open
+        assert b"X-Number: 9" in server._last_head_data
+    assert direct == [200] * 20
 
 
-def quick_heads_of(site: Any) -> Any:
-    (server,) = site.connections._open
-    return server._quick.heads._heads
+async def test_the_trace_of_each_request_is_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    path = tmp_path / "audit.jsonl"
+    ids = ["c1", "c2", None, "c1"]
+    async with serving(make_app(audit=str(path))) as (_, port), connection(port) as (reader, writer):
+        for one in ids:
+            writer.write(call_bytes("add", 1, *([] if one is None else [f"X-Correlation-Id: {one}"]), a=1, b=2))
+            assert (await response(reader))[0] == 200
+    recorded = [one["correlationId"] for one in audited(path)]
+    assert (recorded[:2], recorded[3]) == (["c1", "c2"], "c1")
+    assert recorded[2] not in ids
 
 
 # ---- how connections end ---------------------------------------------------------------------------------
 
 
-async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_quick_call():
+async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_direct_call():
     gate = Gate()
     async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes("wait"))
@@ -416,17 +421,17 @@ async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_quick_call(
     assert said.endswith(b"}")
 
 
-async def test_a_call_that_is_not_quick_is_not_begun_for_a_client_that_has_left(monkeypatch: pytest.MonkeyPatch):
-    entered, go, respond = asyncio.Event(), asyncio.Event(), HttpLane.respond
+async def test_a_call_that_is_not_direct_is_not_begun_for_a_client_that_has_left(monkeypatch: pytest.MonkeyPatch):
+    entered, go = asyncio.Event(), asyncio.Event()
 
-    async def late(*args: Any, **more: Any) -> Any:
+    async def late(*_: Any, **__: Any) -> Any:
         entered.set()
         await go.wait()
-        return await respond(*args, **more)
+        raise NotHandled("for ASGI")
 
     monkeypatch.setattr(HttpLane, "respond", late)
     async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
-        writer.write(with_meta(call_bytes("slow_add", a=1, b=2), {"progressToken": 1}))
+        writer.write(call_bytes("slow_add", a=1, b=2))
         await entered.wait()
         writer.write_eof()
         (server,) = site.connections._open
@@ -447,7 +452,7 @@ async def test_a_request_that_was_refused_is_not_carried_out_when_its_rest_arriv
         assert site.apps[0].telemetry.tallies == {}
 
 
-async def test_a_quick_call_ends_although_its_client_has_left():
+async def test_a_direct_call_ends_although_its_client_has_left():
     gate = Gate()
     async with serving(make_app(gate)) as (site, port):
         async with connection(port) as (_, writer):
@@ -464,7 +469,7 @@ async def test_a_quick_call_ends_although_its_client_has_left():
 
 @pytest.mark.parametrize("tool", ["wait", "slow_wait"])
 @pytest.mark.parametrize("how", ["shutdown", "draining"])
-async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connection(how: str, tool: str):
+async def test_a_server_that_stops_answers_a_direct_call_and_closes_the_connection(how: str, tool: str):
     gate = Gate()
     async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes(tool))
@@ -482,7 +487,7 @@ async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connectio
 
 
 @pytest.mark.parametrize("tool", ["wait", "slow_wait"])
-async def test_a_quick_call_that_is_cancelled_is_answered(tool: str):
+async def test_a_direct_call_that_is_cancelled_is_answered(tool: str):
     gate = Gate()
     async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes(tool))

@@ -12,9 +12,9 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.audit import verify
 from mcp_core.audit.file import FileSink
-from mcp_core.hosts.site import quick_calls
+from mcp_core.hosts.site import direct_calls
 from mcp_core.hosts.site.corked import CorkedTransport
-from mcp_core.hosts.site.quick_calls import QuickCalls
+from mcp_core.hosts.site.direct_calls import DirectCalls
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
 
@@ -22,7 +22,7 @@ CLIENTS = 20
 
 
 def make_app(events: list[str], opened: asyncio.Event | None = None, **settings: Any) -> App:
-    app = App("quick", version="1", settings=Settings(**{"deadline": 60, **settings}))
+    app = App("direct", version="1", settings=Settings(**{"deadline": 60, **settings}))
 
     @app.tool(response_time="fast")
     async def double(number: int) -> int:
@@ -97,7 +97,7 @@ async def test_an_answer_does_not_wait_long_for_calls_that_arrived_with_its_own(
         send(self, data)
 
     monkeypatch.setattr(CorkedTransport, "send", note_and_send)
-    monkeypatch.setattr(quick_calls, "MAX_HOLD_SECONDS", longest_hold)
+    monkeypatch.setattr(direct_calls, "MAX_HOLD_SECONDS", longest_hold)
     async with clients(make_app(events)) as streams:
         await ask_all(streams, "double", 0)
         await answers(streams)
@@ -131,7 +131,7 @@ async def test_calls_that_end_in_one_turn_are_answered_together(longest_hold: fl
         send(self, data)
 
     monkeypatch.setattr(CorkedTransport, "send", note_and_send)
-    monkeypatch.setattr(quick_calls, "MAX_HOLD_SECONDS", longest_hold)
+    monkeypatch.setattr(direct_calls, "MAX_HOLD_SECONDS", longest_hold)
     async with clients(make_app(events, opened)) as streams:
         await ask_all(streams, "wait", 0)
         await until(lambda: len(events) == CLIENTS)
@@ -146,8 +146,8 @@ async def test_what_arrives_between_the_end_of_a_call_and_its_answer_is_answered
     monkeypatch: pytest.MonkeyPatch,
 ):
     events: list[str] = []
-    opened, held, send_finished = asyncio.Event(), list[QuickCalls](), QuickCalls._send_finished
-    monkeypatch.setattr(QuickCalls, "_send_finished", lambda self: held.append(self) if self._finished else None)
+    opened, held, send_finished = asyncio.Event(), list[DirectCalls](), DirectCalls._send_finished
+    monkeypatch.setattr(DirectCalls, "_send_finished", lambda self: held.append(self) if self._finished else None)
     async with serving(make_app(events, opened)) as (site, port), AsyncExitStack() as stack:
         (reader, writer), (other, other_writer) = [await stack.enter_async_context(connection(port)) for _ in range(2)]
         writer.write(call_bytes("wait", 1, number=1))
@@ -159,7 +159,7 @@ async def test_what_arrives_between_the_end_of_a_call_and_its_answer_is_answered
         await until(lambda: bool(held))
         writer.write(call_bytes("double", 3, number=3))
         await until(lambda: bool(server._held))
-        monkeypatch.setattr(QuickCalls, "_send_finished", send_finished)
+        monkeypatch.setattr(DirectCalls, "_send_finished", send_finished)
         held[0]._send_finished()
         assert [data_of((await response(reader))[2]) for _ in range(2)] == [1, 6]
         assert data_of((await response(other))[2]) == 2

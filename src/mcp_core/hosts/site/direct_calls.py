@@ -1,4 +1,4 @@
-"""Runs quick calls, those that arrive in one turn of the event loop together.
+"""Runs direct calls, those that arrive in one turn of the event loop together.
 
 Their audit records are written with one system call, then their responses are sent, one right after the other. So
 each record is written before its answer is sent. A client with many calls is then woken once for all of its answers:
@@ -15,15 +15,15 @@ from typing import Protocol
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.hosts.lane.asgi import HttpResponse
 from mcp_core.hosts.site.calls import Calls
+from mcp_core.hosts.site.direct_heads import DirectHeads
 from mcp_core.hosts.site.eager import EagerTasks, Steps
-from mcp_core.hosts.site.quick_heads import QuickHeads
 
 MAX_HOLD_SECONDS = 0.002
 """In seconds: how long an answer waits for the calls that arrived with its own."""
 
 
 class Connection(Protocol):
-    """What a connection does for its quick call."""
+    """What a connection does for its direct call."""
 
     def run_in_task(self, task: asyncio.Task[None]) -> None:
         """Take the task of a call that waits for something."""
@@ -34,10 +34,10 @@ class Connection(Protocol):
         ...
 
 
-class QuickCalls:
-    """The quick calls of one server."""
+class DirectCalls:
+    """The direct calls of one server."""
 
-    def __init__(self, heads: QuickHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
+    def __init__(self, heads: DirectHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
         self.heads, self.calls, self._recorders = heads, calls, recorders
         self._tasks: EagerTasks | None = None
         self._arrived: list[tuple[Connection, Steps]] = []

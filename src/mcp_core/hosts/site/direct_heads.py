@@ -1,0 +1,117 @@
+"""The heads of requests that can be answered without ASGI."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import httptools
+
+from mcp_core.hosts.callers import Scope
+from mcp_core.hosts.lane.changes import LISTEN
+from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.lane.request_head import LastPeer, RequestHead
+from mcp_core.hosts.site.connections import ConnectionLimits
+from mcp_core.hosts.site.proxies import TrustedProxies
+
+_NEVER_DIRECT = frozenset({b"transfer-encoding", b"expect", b"upgrade"})
+_KEEP_ALIVE, _CLOSE = b"keep-alive", b"close"
+_CREDENTIALS = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
+
+FindLane = Callable[[str, str | None], HttpLane | None]
+"""The lane at a path, for a request from an origin; None where the request needs more than the lane."""
+
+
+Client = tuple[str, int] | None
+"""The address of the other side, as a scope has it."""
+
+
+class DirectHead(NamedTuple):
+    """A head, and the lane that answers requests with it."""
+
+    lane: HttpLane
+    scope: Scope
+    """Of the scope that uvicorn would make, the client and the path."""
+    head: RequestHead
+    length: int
+    """Of the body."""
+    authorization: str
+    closes: bool
+    """Whether the client asks for the connection to be closed after the response."""
+    may_repeat: bool
+    """Whether the connection may keep the head for its next request: trace ids differ, and credentials are not kept."""
+
+
+class DirectHeads:
+    """Reads heads. Nothing is shared between connections, so no client can slow down the requests of others."""
+
+    def __init__(self, find_lane: FindLane, limits: ConnectionLimits, proxies: TrustedProxies | None = None) -> None:
+        self._find_lane, self._limits, self._proxies = find_lane, limits, proxies
+
+    def read(self, data: bytes, client: Client, last: LastPeer) -> DirectHead | None:
+        """Read a complete head. None if the request must be answered through ASGI.
+
+        `last` is the client of the last request on the connection.
+        """
+        if len(data) > self._limits.head_bytes:
+            return None
+        reader = _HeadReader()
+        parser = httptools.HttpRequestParser(reader)
+        try:
+            parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            return None
+        names = [name for name, _ in reader.headers]
+        if (
+            not reader.complete
+            or parser.get_method() != b"POST"
+            or parser.get_http_version() != "1.1"
+            or len(names) > self._limits.headers
+            or names.count(b"content-length") != 1
+            or names.count(b"connection") > 1
+            or not _NEVER_DIRECT.isdisjoint(names)
+        ):
+            return None
+        scope: Any = {"client": client, "headers": reader.headers}
+        if self._proxies is not None:
+            self._proxies.apply(scope)
+        headers = dict(scope["headers"])
+        length, after = headers[b"content-length"].strip(), headers.get(b"connection", _KEEP_ALIVE).strip().lower()
+        if not length.isdigit() or after not in (_KEEP_ALIVE, _CLOSE):
+            return None
+        origin, path = headers.get(b"origin"), reader.url.decode("latin-1")
+        lane = self._find_lane(path, None if origin is None else origin.decode("latin-1"))
+        if lane is None:
+            return None
+        try:
+            head = lane.read_head(scope["headers"], scope["client"], last)
+        except NotHandled:
+            return None
+        if head.needs_sdk or head.method == LISTEN:
+            return None
+        return DirectHead(
+            lane,
+            {"client": scope["client"], "path": path},
+            head,
+            int(length),
+            head.headers.pop("authorization", ""),
+            closes=after == _CLOSE,
+            may_repeat=head.trace_ids is None and not head.declared and _CREDENTIALS.isdisjoint(names),
+        )
+
+
+class _HeadReader:
+    """What httptools calls while it parses a head."""
+
+    def __init__(self) -> None:
+        self.url = b""
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.complete = False
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self.complete = True
