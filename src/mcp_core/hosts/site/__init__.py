@@ -10,6 +10,6 @@ server           the ASGI application: which app answers a request
   cors, proxies  requests from pages of other origins, and from behind a proxy
 connections      limits of connections, in two protocol classes: http_protocol (httptools) and h11_protocol
   direct_heads   the heads of calls that are answered without ASGI
-  direct_calls   such calls that arrive together; eager begins each of them at once
+  direct_calls   such calls that arrive together
   corked         one write for each response
 """

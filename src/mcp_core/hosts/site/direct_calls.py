@@ -8,26 +8,24 @@ Calls that have waited for something, and end in one turn, are answered together
 """
 
 import asyncio
+import sys
 import time
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol
 
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.hosts.lane.asgi import HttpResponse
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.direct_heads import DirectHeads
-from mcp_core.hosts.site.eager import EagerTasks, Steps
+
+Steps = Coroutine[Any, Any, None]
 
 MAX_HOLD_SECONDS = 0.002
 """In seconds: how long an answer waits for the calls that arrived with its own."""
 
 
 class Connection(Protocol):
-    """What a connection does for its direct call."""
-
-    def run_in_task(self, task: asyncio.Task[None]) -> None:
-        """Take the task of a call that waits for something."""
-        ...
+    """The connection of a direct call."""
 
     def respond(self, response: HttpResponse, calls: Calls) -> None:
         """Send the response."""
@@ -39,12 +37,11 @@ class DirectCalls:
 
     def __init__(self, heads: DirectHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
         self.heads, self.calls, self._recorders = heads, calls, recorders
-        self._tasks: EagerTasks | None = None
-        self._arrived: list[tuple[Connection, Steps]] = []
+        self._arrived: list[Steps] = []
         self._finished: list[tuple[Connection, HttpResponse]] = []
-        self._finished_since = 0.0
+        self._held_since = 0.0
         self._holds = False
-        """Whether responses are held back."""
+        """Whether records and responses are held back."""
         self._last: Connection | None = None
 
     def begin(self, connection: Connection, call: Steps, loop: asyncio.AbstractEventLoop) -> None:
@@ -52,72 +49,81 @@ class DirectCalls:
 
         A connection has one call at a time. So it is likely to be the only one that is active.
         """
-        if self._tasks is None:
-            self._tasks = EagerTasks(loop)
         if connection is self._last:
-            self._begin(self._tasks, connection, call)
+            _begin(call, loop)
             return
         self._last = connection
         if not self._arrived:
-            loop.call_soon(self._run_arrived, self._tasks)
-        self._arrived.append((connection, call))
+            loop.call_soon(self._run_arrived, loop)
+        self._arrived.append(call)
 
     def finish(self, connection: Connection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
         """Send the response to a call, after its record has been written, and with others if there are others."""
-        if self._holds:
-            self._finished.append((connection, response))
-        elif not self.calls.running:
+        if not self._holds and not self.calls.running:
             connection.respond(response, self.calls)
-        else:
-            if not self._finished:
-                self._finished_since = time.perf_counter()
-                loop.call_soon(self._send_finished)
-            self._finished.append((connection, response))
-            if time.perf_counter() - self._finished_since > MAX_HOLD_SECONDS:
-                self._send_finished()
+            return
+        if not self._holds and not self._finished:
+            self._held_since = time.perf_counter()
+            loop.call_soon(self._send_finished)
+        self._finished.append((connection, response))
+        if time.perf_counter() - self._held_since > MAX_HOLD_SECONDS:
+            held = self._holds
+            self._release()
+            if held:
+                self._hold()
 
     def forget(self, connection: Connection) -> None:
         """The connection is closed."""
         if connection is self._last:
             self._last = None
 
-    def _begin(self, tasks: EagerTasks, connection: Connection, call: Steps) -> None:
-        task = tasks.begin(call)
-        if task is not None:
-            connection.run_in_task(task)
-
-    def _run_arrived(self, tasks: EagerTasks) -> None:
+    def _run_arrived(self, loop: asyncio.AbstractEventLoop) -> None:
         arrived, self._arrived = self._arrived, []
-        if len(arrived) == 1:
-            self._begin(tasks, *arrived[0])
-            return
-        self._hold()
-        held_since = time.perf_counter()
-        try:
-            for connection, call in arrived:
-                self._begin(tasks, connection, call)
-                if time.perf_counter() - held_since > MAX_HOLD_SECONDS:
-                    self._release()
-                    self._hold()
-                    held_since = time.perf_counter()
-        finally:
-            self._release()
+        together = len(arrived) > 1
+        if together:
+            _in_order(self._hold, loop)
+        for call in arrived:
+            _begin(call, loop)
+        if together:
+            _in_order(self._release, loop)
 
     def _hold(self) -> None:
-        self._holds = True
+        self._holds, self._held_since = True, time.perf_counter()
         for recorder in self._recorders:
             if recorder.audit is not None:
                 recorder.audit.hold()
 
     def _release(self) -> None:
         """Write the records, then send the responses."""
-        self._holds = False
-        for recorder in self._recorders:
-            if recorder.audit is not None:
-                recorder.audit.release()
+        if self._holds:
+            self._holds = False
+            for recorder in self._recorders:
+                if recorder.audit is not None:
+                    recorder.audit.release()
         self._send_finished()
 
     def _send_finished(self) -> None:
         finished, self._finished = self._finished, []
         for connection, response in finished:
             connection.respond(response, self.calls)
+
+
+if sys.version_info >= (3, 12):
+
+    def _begin(steps: Steps, loop: asyncio.AbstractEventLoop) -> None:
+        """Run a call, now, until it waits for something."""
+        asyncio.Task(steps, loop=loop, eager_start=True)
+
+    def _in_order(step: Callable[[], None], _: asyncio.AbstractEventLoop) -> None:
+        """Run a step between calls that are begun."""
+        step()
+
+else:
+
+    def _begin(steps: Steps, loop: asyncio.AbstractEventLoop) -> None:
+        """Run a call in the next turn of the event loop."""
+        loop.create_task(steps)
+
+    def _in_order(step: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
+        """Run a step between calls that are begun. Nothing else runs between them: the loop keeps their order."""
+        loop.call_soon(step)

@@ -4,16 +4,16 @@ A direct call is a POST that a fast lane answers. It needs no scope and no cycle
 response is one write. Everything else, and what the lane does not handle, goes through uvicorn's parser and ASGI, with
 the same bytes; so both paths give the same answers.
 
-A direct call may wait for something: it goes on in a task, and what the client sends meanwhile is held. If it may
+A direct call may wait for something: what the client sends meanwhile is held. If it may
 take a while, it is cancelled when its client leaves. With the first progress notification or question to the client,
 or after a long silence, its response becomes a stream of events.
 
-For a drain: a direct call that waits for something has a task in `server_state.tasks` like other calls; while
+For a drain: a direct call has a task in `server_state.tasks` like other calls; while
 `Calls.draining` or `Calls.closing` is set, or after `shutdown()`, its response closes the connection.
 """
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -73,7 +73,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         self._has_call = False
         """Whether a direct call runs, is about to, or has no response yet."""
         self._task: asyncio.Task[None] | None = None
-        """Of a direct call that waits for something."""
+        """Of a direct call that runs."""
         self._ping_seconds: float | None = None
         """The interval of pings, of a direct call that may take a while."""
         self._has_stream = False
@@ -182,21 +182,14 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         direct.begin(self, self._run(head, data, data[body_at:], direct), self.loop)
         return True
 
-    def run_in_task(self, task: asyncio.Task[None]) -> None:
-        """Take the task of a direct call that waits for something."""
-        self._task = task
-        self.tasks.add(task)
-        if self._ping_seconds is None:
-            return
-        self.enter(_CALL)
-        if self._is_lost:
-            task.cancel()
-        elif self._client_ended:
-            self.transport.close()
-
     def watch_client(self, ping_seconds: float) -> None:
         """The direct call may take a while: cancel it if the client leaves, and ping the client until it ends."""
         self._ping_seconds = ping_seconds
+        self.enter(_CALL)
+        if self._is_lost and self._task is not None:
+            self._task.cancel()
+        elif self._client_ended:
+            self.transport.close()
 
     async def send_message(self, data: bytes) -> None:
         """Send a message before the response to the direct call, in a stream of events."""
@@ -225,6 +218,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
 
     async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
         """Answer a direct call, or give it to the parser if the lane does not handle it."""
+        task = self._task = cast("asyncio.Task[None]", asyncio.current_task())
+        self.tasks.add(task)
         try:
             response = await head.lane.respond(head.head, head.scope, head.authorization, body, self)
             if head.closes:
@@ -239,9 +234,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         finally:
             direct.calls.end()
             self._ping_seconds = None
-            if self._task is not None:
-                self.tasks.discard(self._task)
-                self._task = None
+            self.tasks.discard(task)
+            self._task = None
         if response is None:
             self._go_on_with_parser(data)
         else:
