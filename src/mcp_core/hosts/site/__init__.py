@@ -12,4 +12,5 @@ connections      limits of connections, in two protocol classes: http_protocol (
   direct_heads   the heads of calls that are answered without ASGI
   direct_calls   such calls that arrive together
   corked         one write for each response
+  uvicorn_connection    the members of uvicorn's protocol classes that these use
 """

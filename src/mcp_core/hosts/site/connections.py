@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 from mcp_core.hosts.lane.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
 from mcp_core.hosts.site.calls import HttpCounts, refusal
+from mcp_core.hosts.site.uvicorn_connection import UvicornConnection
 from mcp_core.mcp_log import get_logger
 from mcp_core.plurals import count
 from mcp_core.settings import Settings
@@ -117,15 +118,8 @@ class Connections:
             self._start_timer()
 
 
-class LimitedConnection:
+class LimitedConnection(UvicornConnection):
     """What a protocol class of uvicorn gets from here. The class below sets `phase` while it reads."""
-
-    # Of uvicorn's class.
-    loop: asyncio.AbstractEventLoop
-    transport: asyncio.Transport
-    flow: Any
-    cycle: Any
-    server_state: Any
 
     connections_open: Connections
     phase = ConnectionPhase.NEW
@@ -136,11 +130,6 @@ class LimitedConnection:
     def enter(self, phase: ConnectionPhase) -> None:
         """Wait for something else from now on."""
         self.phase, self.since = phase, self.loop.time()
-
-    @property
-    def responding(self) -> bool:
-        """Whether a request waits for its response, or for the rest of it."""
-        return self.cycle is not None and not self.cycle.response_complete
 
     # --- times -----------------------------------------------------------------------------------------
 
@@ -179,11 +168,10 @@ class LimitedConnection:
     def refuse(self, status: int, reason: str, message: str) -> None:
         """Answer that a limit was exceeded, and close the connection."""
         response = refusal(status, reason, message, self.connections_open.counts)
-        started = self.responding and (self.cycle.response_started or self.phase == ConnectionPhase.HEAD)
+        started = self.responding and (self.response_started or self.phase == ConnectionPhase.HEAD)
         self.enter(ConnectionPhase.REFUSED)
         if self.responding:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
+            self.disconnect_application()
         if started:
             self.transport.abort()
         else:
@@ -199,8 +187,8 @@ class LimitedConnection:
         self.transport.close()
 
     def _send_last(self, response: HttpResponse) -> None:
-        self.flow.resume_reading()
-        self.transport.write(response_bytes(response, self.server_state.default_headers, keep_alive=False))
+        self.resume_reading()
+        self.transport.write(response_bytes(response, self.default_headers, keep_alive=False))
         if self.transport.can_write_eof():
             self.transport.write_eof()  # `check_time` closes it
         else:

@@ -12,11 +12,12 @@ from uvicorn.server import ServerState
 from mcp_core.hosts.lane.asgi import Receive, Send
 from mcp_core.hosts.site.calls import refusal
 from mcp_core.hosts.site.connections import ConnectionPhase, Connections, LimitedConnection, head_refusal
+from mcp_core.hosts.site.uvicorn_connection import H11Members
 
 _TOO_LARGE = 431
 
 
-class LimitedH11Protocol(LimitedConnection, H11Protocol):
+class LimitedH11Protocol(LimitedConnection, H11Members, H11Protocol):
     """One connection. `h11_max_incomplete_event_size` limits what h11 collects of a head."""
 
     def __init__(
@@ -63,7 +64,7 @@ class LimitedH11Protocol(LimitedConnection, H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
-        self._unset_keepalive_if_required()
+        self.stop_keep_alive_timer()
         self._note_phase()
 
     def send_400_response(self, msg: str) -> None:
@@ -77,11 +78,11 @@ class LimitedH11Protocol(LimitedConnection, H11Protocol):
     def _note_phase(self) -> None:
         if self.phase == ConnectionPhase.REFUSED:
             return
-        state = self.conn.their_state
+        state = self.client_state
         if state is h11.SEND_BODY:
             phase = ConnectionPhase.BODY
         elif state is h11.IDLE:
-            phase = ConnectionPhase.HEAD if self.conn.trailing_data[0] else ConnectionPhase.IDLE
+            phase = ConnectionPhase.HEAD if self.has_unparsed_data else ConnectionPhase.IDLE
         else:
             phase = ConnectionPhase.CALL
         if phase != self.phase:

@@ -37,6 +37,7 @@ from mcp_core.hosts.site.connections import (
 from mcp_core.hosts.site.corked import CorkedTransport
 from mcp_core.hosts.site.direct_calls import DirectCalls
 from mcp_core.hosts.site.direct_heads import DirectHead
+from mcp_core.hosts.site.uvicorn_connection import HttpToolsMembers
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -55,7 +56,7 @@ class LimitExceeded(Exception):
     """Raised inside the parser, which has no other way to stop."""
 
 
-class HttpProtocol(LimitedConnection, HttpToolsProtocol):
+class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
     """One connection."""
 
     def __init__(
@@ -108,11 +109,6 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         super().connection_lost(exc)
         if self._task is not None and self._ping_seconds is not None:
             self._task.cancel()
-
-    @property
-    def _is_lost(self) -> bool:
-        """Whether the connection has ended."""
-        return self.parser is None  # pyright: ignore[reportUnnecessaryComparison] - as uvicorn leaves it
 
     def eof_received(self) -> bool | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The client has ended its side: it gets the answer to a call that is short; otherwise it has left."""
@@ -186,15 +182,15 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """The direct call may take a while: cancel it if the client leaves, and ping the client until it ends."""
         self._ping_seconds = ping_seconds
         self.enter(_CALL)
-        if self._is_lost and self._task is not None:
+        if self.is_lost and self._task is not None:
             self._task.cancel()
         elif self._client_ended:
             self.transport.close()
 
     async def send_message(self, data: bytes) -> None:
         """Send a message before the response to the direct call, in a stream of events."""
-        if self.flow.write_paused:
-            await self.flow.drain()
+        if self.write_paused:
+            await self.drain()
         if not self._corked.is_closing():
             self.since = self.loop.time()
             self._send_event(message_event(data))
@@ -213,7 +209,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         head = b""
         if not self._has_stream:
             self._has_stream = True
-            head = stream_head_bytes(self.server_state.default_headers, keep_alive=not self._close_after_call)
+            head = stream_head_bytes(self.default_headers, keep_alive=not self._close_after_call)
         self._corked.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
 
     async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
@@ -229,8 +225,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is answered and logged
             response = self._failure(error)
         try:
-            if response is not None and self.flow.write_paused:
-                await self.flow.drain()
+            if response is not None and self.write_paused:
+                await self.drain()
         finally:
             direct.calls.end()
             self._ping_seconds = None
@@ -263,12 +259,12 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self._send_event(message_event(body), _LAST_CHUNK)
             self._has_stream = False
         elif status == _OK and headers is JSON_HEADERS and keep_alive:
-            head = self.connections_open.ok_head(self.server_state.default_headers)
+            head = self.connections_open.ok_head(self.default_headers)
             self._corked.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
         else:
             keep_alive = keep_alive and (b"connection", b"close") not in headers
-            self._corked.send(response_bytes(response, self.server_state.default_headers, keep_alive=keep_alive))
-        self.server_state.total_requests += 1
+            self._corked.send(response_bytes(response, self.default_headers, keep_alive=keep_alive))
+        self.count_response()
         if not keep_alive:
             self._held = b""
             self.transport.close()
@@ -282,7 +278,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if not self._corked.is_closing():
             data, self._held = self._held, b""
             self.enter(_IDLE)
-            self.flow.resume_reading()
+            self.resume_reading()
             self._answer_or_parse(data)
 
     def _go_on_with_parser(self, data: bytes) -> None:
@@ -294,7 +290,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self.transport.close()  # there, a client that has ended its side has left
             return
         held, self._held = self._held, b""
-        self.flow.resume_reading()
+        self.resume_reading()
         self._parse(data)
         if held:
             self._parse(held)
@@ -304,12 +300,12 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     def _hold(self, data: bytes) -> None:
         self._held += data
         if len(self._held) > HIGH_WATER_LIMIT:
-            self.flow.pause_reading()
+            self.pause_reading()
 
     # --- the ordinary way, with limits -----------------------------------------------------------------
 
     def _parse(self, data: bytes) -> None:
-        if self.phase == ConnectionPhase.REFUSED or self._is_lost:
+        if self.phase == ConnectionPhase.REFUSED or self.is_lost:
             return
         self._bytes_without_progress += len(data)
         super().data_received(data)
@@ -320,9 +316,9 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """Refuse what the parser does not understand, and what a limit forbids."""
         if self._head_size > self.connections_open.limits.head_bytes:
             self._refuse_head("head_too_large")
-        elif len(self.headers or ()) > self.connections_open.limits.headers:
+        elif self.header_count > self.connections_open.limits.headers:
             self._refuse_head("too_many_headers")
-        elif len(self.pipeline) >= _MAX_PIPELINED:
+        elif self.pipelined >= _MAX_PIPELINED:
             self.refuse(429, "too_many_pipelined", "Wait for responses before you send more requests.")
         else:
             super().send_400_response(msg)
@@ -347,13 +343,13 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         super().on_header(name, value)
         limits = self.connections_open.limits
         self._head_size += len(name) + len(value) + 4
-        if self._head_size > limits.head_bytes or len(self.headers) > limits.headers:
+        if self._head_size > limits.head_bytes or self.header_count > limits.headers:
             raise LimitExceeded
 
     def on_headers_complete(self) -> None:
         """Begin to answer, and wait for the body."""
         self._bytes_without_progress = 0
-        if len(self.pipeline) >= _MAX_PIPELINED:
+        if self.pipelined >= _MAX_PIPELINED:
             raise LimitExceeded
         self.enter(ConnectionPhase.BODY)
         super().on_headers_complete()
@@ -372,9 +368,9 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
-        self._unset_keepalive_if_required()
-        if self.pipeline:
-            self.flow.pause_reading()  # uvicorn would read more with each response
+        self.stop_keep_alive_timer()
+        if self.pipelined:
+            self.pause_reading()  # uvicorn would read more with each response
         if self.phase == ConnectionPhase.CALL and not self.responding:
             self.enter(ConnectionPhase.IDLE)
 

@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 
 from mcp_core.app import App
-from mcp_core.hosts.site.connections import raise_file_limit
+from mcp_core.hosts.site.connections import LimitedConnection, raise_file_limit
 from mcp_core.hosts.site.control import WorkerPlace, worker_place
 from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
 from mcp_core.hosts.site.notify import notify, notify_reloading, watchdog_seconds
@@ -270,11 +270,12 @@ class HttpServer(uvicorn.Server):
         for connection in self._connections():
             if _is_stream(connection):
                 connection.transport.close()
-            elif _is_busy(connection):
+            elif connection.responding:
                 connection.shutdown()
 
     async def _drain(self) -> None:
-        await asyncio.sleep(0)  # so that calls that have arrived have begun
+        for _ in range(2):
+            await asyncio.sleep(0)  # so that calls that have arrived have begun: their tasks, then their first steps
         calls = {task for task in self.server_state.tasks if not task.done()}
         if running := self._site.calls.running:
             sys.stderr.write(drain_notice(running, self._drain_seconds))
@@ -309,15 +310,11 @@ class HttpServer(uvicorn.Server):
         return list(self.server_state.connections)
 
 
-def _is_busy(connection: Any) -> bool:
-    return connection.cycle is not None and not connection.cycle.response_complete
-
-
-def _is_stream(connection: Any) -> bool:
+def _is_stream(connection: LimitedConnection) -> bool:
     """Whether the client waits for notifications, not for the answer to a call."""
-    if not _is_busy(connection):
+    scope = connection.scope_in_progress
+    if scope is None:
         return False
-    scope = connection.cycle.scope
     if scope["method"] == "GET":
         return scope["path"].endswith("/mcp") or _STREAM_TYPE in scope["headers"]
     return _STREAM_METHOD in scope["headers"]
