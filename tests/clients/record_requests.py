@@ -30,6 +30,9 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 PORT = 8000
 """Stands in the recorded bytes for the port of the server."""
 
+CALLS = 3
+"""Of each MCP client in Python."""
+
 Drive = Callable[[str], Awaitable[object]]
 
 PLAIN_BODY = json.dumps({
@@ -89,7 +92,8 @@ http {{ access_log off;
 def sdk(mode: str) -> Drive:
     async def drive(url: str) -> None:
         async with Client(url, mode=mode) as client:
-            await client.call_tool("add", {"a": 2, "b": 3})
+            for _ in range(CALLS):
+                await client.call_tool("add", {"a": 2, "b": 3})
 
     return drive
 
@@ -97,7 +101,8 @@ def sdk(mode: str) -> Drive:
 def fastmcp(mode: str) -> Drive:
     async def drive(url: str) -> None:
         async with FastMcpClient(url, mode=mode) as client:
-            await client.call_tool("add", {"a": 2, "b": 3})
+            for _ in range(CALLS):
+                await client.call_tool("add", {"a": 2, "b": 3})
 
     return drive
 
@@ -111,7 +116,8 @@ def typescript(era: str) -> Drive:
 
 async def agents(url: str) -> None:
     async with MCPServerStreamableHttp({"url": url}) as server:
-        await server.call_tool("add", {"a": 2, "b": 3})
+        for _ in range(CALLS):
+            await server.call_tool("add", {"a": 2, "b": 3})
 
 
 async def fetch(url: str) -> None:
