@@ -9,26 +9,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Unpack, cast, overload
 
-from mcp_core.approvals import Approvals
-from mcp_core.audit import AuditTrail, read_key
-from mcp_core.audit.file import FileSink, Rotation
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
 from mcp_core.auth.static_tokens import EXAMPLE as STATIC_TOKENS
-from mcp_core.call_log import CallLog
-from mcp_core.calling.asking import HeldCalls
 from mcp_core.calling.bound import PerCall
-from mcp_core.calling.ended_calls import EndedCalls
 from mcp_core.calling.library import Library
 from mcp_core.calling.live_library import Changes, LiveLibrary
-from mcp_core.calling.pipeline import CallPolicy, Pipeline
+from mcp_core.calling.policy import CallPolicy, HintDetail
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
-from mcp_core.calling.stages.hint import HintDetail
-from mcp_core.calling.stages.idempotency import KEY
-from mcp_core.calling.stages.invoke import RunningHandlers, server_stopping
-from mcp_core.calling.threads import HandlerThreads, thread_samples
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.meta import declared_meta
@@ -46,13 +36,18 @@ from mcp_core.health import HealthCheck
 from mcp_core.idempotency import KeyStore
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
-from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
 from mcp_core.subscribers import Subscribers
 from mcp_core.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
 
 if TYPE_CHECKING:
+    from mcp_core.approvals import Approvals
+    from mcp_core.audit import AuditTrail
+    from mcp_core.call_log import CallLog
+    from mcp_core.calling.asking import HeldCalls
+    from mcp_core.calling.pipeline import Pipeline
+    from mcp_core.calling.stages.invoke import RunningHandlers
     from mcp_core.db import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -157,7 +152,7 @@ class App:
         self._resources: dict[Any, Any] = {}
         self._keys: KeyStore | None = None
         self._running: RunningHandlers = set()
-        self._held = HeldCalls()
+        self._held_calls: HeldCalls | None = None
         self._checks: dict[str, HealthCheck] = {}
         self._looks: list[Callable[[], DependencyHealth]] = []
         self._pipeline: Pipeline | None = None
@@ -311,6 +306,11 @@ class App:
         return self._pipeline is not None
 
     async def _open(self, stack: AsyncExitStack) -> None:
+        from mcp_core.calling.asking import HeldCalls  # noqa: PLC0415 - 20 ms that lists do not need, with the next
+        from mcp_core.calling.pipeline import Pipeline  # noqa: PLC0415 - as above
+        from mcp_core.calling.threads import HandlerThreads, thread_samples  # noqa: PLC0415 - as above
+        from mcp_core.state.idempotency import StateKeyStore  # noqa: PLC0415 - as above
+
         self.registry.check_replacements()
         state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
@@ -328,7 +328,8 @@ class App:
             stack.callback(self.requests.attach, None)
             self.requests.attach(audit)
             self._add_metrics(stack, audit.samples)
-        stack.push_async_callback(self._held.close)
+        self._held_calls = HeldCalls()
+        stack.push_async_callback(self._held_calls.close)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
         self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
@@ -346,8 +347,10 @@ class App:
         self.library.open(self._pipeline)
 
     @asynccontextmanager
-    async def keep_calls(self, log: CallLog) -> AsyncGenerator[None]:
+    async def keep_calls(self, log: "CallLog") -> AsyncGenerator[None]:
         """Add each call of this app, which is open, to a record of recent calls."""
+        from mcp_core.calling.ended_calls import EndedCalls  # noqa: PLC0415 - 3 ms, with the record of calls
+
         ended, pipeline = EndedCalls(self.name, log.counts), self._pipeline
         if pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
@@ -367,8 +370,10 @@ class App:
             raise missing_extra(self.name, error) or error from None
 
     @asynccontextmanager
-    async def confirm_in_console(self, changes: Subscribers[None] | None = None) -> AsyncGenerator[Approvals]:
+    async def confirm_in_console(self, changes: Subscribers[None] | None = None) -> "AsyncGenerator[Approvals]":
         """Let people confirm calls of this app, which is open, in a console. `changes` hear what waits, and no more."""
+        from mcp_core.approvals import Approvals  # noqa: PLC0415 - 2 ms, and only the console confirms
+
         approvals, pipeline = Approvals(self.state, changes), self._pipeline
         if pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
@@ -402,7 +407,7 @@ class App:
             return self._pipeline.run(request)
         return self._answer_asking(request, self._pipeline)
 
-    async def _answer_asking(self, request: Request, pipeline: Pipeline) -> Answer | Question:
+    async def _answer_asking(self, request: Request, pipeline: "Pipeline") -> Answer | Question:
         """Answer a call of a client that can be asked. Without a session, its handler may have to be held."""
         spec = self.registry.find(request.tool)
         if spec is None or not spec.declaration.asks or not request.must_declare:
@@ -428,6 +433,12 @@ class App:
             self.requests.record(method, "business", sender, name=request.tool, error=str(error))
             raise
         return resumed or await self._held.run(request, answer, self._shared, method)
+
+    @property
+    def _held(self) -> "HeldCalls":
+        if self._held_calls is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        return self._held_calls
 
     @property
     def state(self) -> State:
@@ -459,6 +470,8 @@ class App:
 
     def stop_calls(self) -> None:
         """Cancel all handlers that run. Their callers get an answer that says so, and their entries are `cancelled`."""
+        from mcp_core.calling.stages.invoke import server_stopping  # noqa: PLC0415 - 8 ms, loaded with the pipeline
+
         for cancel in tuple(self._running):
             cancel(server_stopping)
 
@@ -475,6 +488,8 @@ class App:
         idempotency_key: str | None = None,
     ) -> Answer:
         """Call a tool by its undecorated name: for tests, scripts and other tools."""
+        from mcp_core.calling.stages.idempotency import KEY  # noqa: PLC0415 - 8 ms, loaded with the pipeline
+
         spec = self.registry.get(tool)
         final = self.registry.final_name(spec) if spec else tool
         meta = {} if idempotency_key is None else {KEY: idempotency_key}
@@ -532,10 +547,13 @@ def _local_caller(settings: Settings) -> Caller:
     return user(settings.user, grants) if settings.user else Caller(grants=frozenset(grants))
 
 
-async def _open_audit(settings: Settings, server: str, version: str) -> AuditTrail | None:
+async def _open_audit(settings: Settings, server: str, version: str) -> "AuditTrail | None":
     target = settings.audit
     if not target:
         return None
+    from mcp_core.audit import AuditTrail, read_key  # noqa: PLC0415 - 4 ms, and few servers are audited
+    from mcp_core.audit.file import FileSink, Rotation  # noqa: PLC0415 - as above
+
     key = read_key(settings.audit_key) if settings.audit_key else None
     if "://" in target:
         with RequiresExtra("sql", "An audit trail in a database"):

@@ -1,22 +1,18 @@
 """The prompts and resources of one server: look-up, paging and records. The pipeline runs their functions.
 
-A failure is a protocol error, `Refused`: these methods have no result that could carry it.
+A failure is a protocol error, `Refused`: these methods have no result that could carry it. The pipeline is imported
+when the server is opened, so that lists do not wait for it.
 """
 
 import difflib
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core import json_text
 from mcp_core.auth import Caller
-from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.pipeline import Pipeline
-from mcp_core.calling.records import Body, Call, Failure, Permit, Request
+from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
-from mcp_core.calling.stages.fail import fail, without_secrets
-from mcp_core.calling.stages.observe import log_context, observe
-from mcp_core.calling.stages.record import CallRecord, StackLimit, failure_level, log_system_failure
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
@@ -24,17 +20,19 @@ from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
-from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
+
+if TYPE_CHECKING:
+    from mcp_core.calling.bound import BoundTool
+    from mcp_core.calling.library_calls import LibraryCalls
+    from mcp_core.calling.pipeline import Pipeline
 
 MARKDOWN = "text/markdown"
 LIST_TTL_MS = 300_000
 """How long clients may cache what does not change while a server runs."""
 CHANGING_LIST_TTL_MS = 10_000
 """How long clients may cache a list of tools that may change."""
-
-logger = get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -58,8 +56,8 @@ class _BoundSource(NamedTuple):
     """A source with its functions bound to their resources."""
 
     source: ResourceSource
-    read: BoundTool
-    list: BoundTool | None
+    read: "BoundTool"
+    list: "BoundTool | None"
 
 
 class Library:
@@ -69,12 +67,13 @@ class Library:
         self, registry: ToolRegistry, requests: RequestRecorder, clock: Callable[[], float] = time.time
     ) -> None:
         self._requests = requests
-        self._registry, self._clock, self._stacks = registry, clock, StackLimit()
+        self._registry, self._clock = registry, clock
         self._prompts: dict[str, Prompt] = {}
         self._sources: list[ResourceSource] = []
         self._bound_prompts: dict[str, BoundTool] = {}
         self._bound_sources: list[_BoundSource] = []
-        self._pipeline: Pipeline | None = None
+        self._calls: LibraryCalls | None = None
+        """Runs functions, where the app is open."""
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -90,11 +89,14 @@ class Library:
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
 
-    def open(self, pipeline: Pipeline) -> None:
+    def open(self, pipeline: "Pipeline") -> None:
         """Bind the functions to the resources of the server."""
-        self._pipeline = pipeline
+        from mcp_core.calling.library_calls import LibraryCalls  # noqa: PLC0415 - 20 ms, with the pipeline
+        from mcp_core.calling.stages.record import StackLimit  # noqa: PLC0415 - as above
 
-        def bound(spec: ToolSpec) -> BoundTool:
+        self._calls = LibraryCalls(self._registry, self._clock, pipeline, StackLimit())
+
+        def bound(spec: ToolSpec) -> "BoundTool":
             return pipeline.bind(spec, spec.name, check_returns=False)
 
         self._bound_prompts = {name: bound(prompt.spec) for name, prompt in self._prompts.items()}
@@ -198,7 +200,7 @@ class Library:
                 return ResourcePage(resources, f"{number}.{page.next_cursor}")
         return ResourcePage(resources)
 
-    async def _page(self, lister: BoundTool, cursor: str | None, request: Request) -> ResourcePage:
+    async def _page(self, lister: "BoundTool", cursor: str | None, request: Request) -> ResourcePage:
         if cursor is not None and "cursor" not in lister.spec.input_schema["properties"]:
             raise _unknown_cursor(cursor)
         arguments = {} if cursor is None else {"cursor": cursor}
@@ -235,32 +237,11 @@ class Library:
             )
         return answer
 
-    async def _run(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
+    async def _run(self, bound: "BoundTool", request: Request, check: Callable[[Any], T]) -> T:
         """Run a function of a prompt or a resource through the pipeline. Raises Refused."""
-        if self._pipeline is None:
+        if self._calls is None:
             raise RuntimeError("the app is not open; use it inside `async with app:`")
-
-        def check_alone(raw: Any, _permit: Permit, _bound: BoundTool) -> T:
-            return check(raw)
-
-        call, summary = observe(request, bound, None, self._clock()), CallRecord()
-        summary.began, token = time.perf_counter(), set_log_context(log_context(call))
-        logger.trace("Requested: %s", request.tool)
-        try:
-            return cast(T, await self._pipeline.carry_out(call, bound, summary, check_alone))
-        except Refused as refused:
-            failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
-            raise self._refused(Body(failure=failure), call, refused, invoked=summary.invoked) from None
-        except ElicitationUnsupported:
-            raise  # the host reports it
-        except Exception as error:  # noqa: BLE001 - every exception becomes an answer, as in the pipeline
-            raise self._refused(fail(error, call, None), call, error, invoked=summary.invoked) from None
-        finally:
-            reset_log_context(token)
-
-    def _refused(self, body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
-        renamed = body.rename_tools(self._registry.mentions.rename)
-        return _refused(renamed, call, error, invoked=invoked, stacks=self._stacks)
+        return await self._calls.run(bound, request, check)
 
 
 def _size(answer: Any) -> int:
@@ -292,18 +273,6 @@ def _unknown_cursor(cursor: str) -> Refused:
     return Refused(
         f"The cursor {cursor[:60]!r} does not belong to this list. Begin without a cursor.", "validation", {}
     )
-
-
-def _refused(body: Body, call: Call, error: Exception, *, invoked: bool, stacks: StackLimit) -> Refused:
-    """The protocol error. What it does not say is logged here."""
-    failure = cast(Failure, without_secrets(body, cast(Failure, body.failure), call, invoked=invoked).failure)
-    name = call.request.tool
-    if failure.kind == "system":
-        log_system_failure(name, error, failure, stacks)
-    else:
-        logger.log(failure_level(failure, invoked=invoked), "%s refused: %s", name, failure.error)
-    data = {"errorType": failure.error_type} | ({"errorId": failure.error_id} if failure.error_id else {})
-    return Refused(failure.error, failure.kind, data)
 
 
 def _split_cursor(cursor: str | None, sources: int) -> tuple[int, str | None]:

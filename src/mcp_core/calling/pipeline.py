@@ -9,14 +9,14 @@ was carried out before gets its first answer after step 6, and nothing is done a
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import closing
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
+from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.recording import Recording
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
@@ -25,14 +25,14 @@ from mcp_core.calling.stages.cache import invalidate, lookup, store
 from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import ConsentPlaces, check_repeated, consent
 from mcp_core.calling.stages.fail import fail, without_secrets
-from mcp_core.calling.stages.hint import HintDetail, HintPolicy
+from mcp_core.calling.stages.hint import HintPolicy
 from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, first_answer, keyed_call
 from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
-from mcp_core.calling.stages.limit import WithoutRedis, limit
+from mcp_core.calling.stages.limit import limit
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import CallRecord, EndedCall, Recorder
 from mcp_core.calling.threads import HandlerThreads
-from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolSpec
+from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import (
     ConsentRequired,
     ElicitationUnsupported,
@@ -56,18 +56,6 @@ Check = Callable[[Any, Permit, BoundTool], T]
 """Step 10: from what a handler returned to a result that may leave the server."""
 
 _PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
-
-
-@dataclass(frozen=True, slots=True)
-class CallPolicy:
-    """How a server answers, and what it does without its shared state."""
-
-    format: Format = "result"
-    service_version: str = "0.0.0"
-    structured: bool = False
-    deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
-    limits_without_redis: WithoutRedis = "open"
-    hints: HintDetail = "full"
 
 
 class Pipeline:

@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable, Mapping
 from json.encoder import encode_basestring as quoted
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from mcp_core.audit import AuditTrail
 from mcp_core.calling.records import CallOutcome
-from mcp_core.calling.stages.observe import correlation_id, trace_id, utc_time
-from mcp_core.calling.stages.record import escape_breaks, estimate_tokens
 from mcp_core.telemetry import REQUESTS, Telemetry
+
+if TYPE_CHECKING:
+    from mcp_core.audit import AuditTrail
 
 RequestOutcome = CallOutcome | Literal["refused"]
 
@@ -48,7 +48,7 @@ class RequestRecorder:
         self.audit: AuditTrail | None = None
         self._early: list[tuple[str, str, str | None, str | None, str]] = []
 
-    def attach(self, audit: AuditTrail | None) -> None:
+    def attach(self, audit: "AuditTrail | None") -> None:
         """Use a trail that has been opened, or none after it was closed."""
         self.audit = audit
         if audit is not None:
@@ -76,6 +76,13 @@ class RequestRecorder:
         self._telemetry.count(REQUESTS, method if method in _METHODS else _OTHER, outcome)
         if not self.audited:
             return
+        from mcp_core.calling.stages.observe import (  # noqa: PLC0415 - 8 ms, with the steps of a call
+            correlation_id,
+            trace_id,
+            utc_time,
+        )
+        from mcp_core.calling.stages.record import escape_breaks, estimate_tokens  # noqa: PLC0415 - as above
+
         now = utc_time(self._clock())
         parts = [f'"time":"{now}","method":{quoted(method[:_MAX_NAME_LENGTH])}']
         if name is not None:

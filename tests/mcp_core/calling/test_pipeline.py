@@ -25,7 +25,8 @@ from mcp_core import (
     UnknownTool,
     hints,
 )
-from mcp_core.calling.pipeline import CallPolicy, Pipeline
+from mcp_core.calling.pipeline import Pipeline
+from mcp_core.calling.policy import CallPolicy
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry

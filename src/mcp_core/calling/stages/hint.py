@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_core import hints, json_text
+from mcp_core.calling.policy import HintDetail
 from mcp_core.calling.records import Failure, Permit
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.spec import ToolSpec
@@ -21,9 +22,6 @@ _SENTENCES = frozenset(
     | {"message", "mitigation", "pros", "reason", "reasoning", "suggestedFix"}
 )
 """The fields of hints that hold sentences. Arguments of a suggested call are left as they are."""
-
-HintDetail = Literal["full", "lean"]
-"""All fields, or only what an agent acts on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """Step 4: no caller may use a tool more often than its rate limit allows."""
 
-from typing import Literal
-
 from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.policy import WithoutRedis
 from mcp_core.calling.records import Call
 from mcp_core.declare.spec import RateLimit
 from mcp_core.errors import RateLimited, Unavailable
@@ -11,9 +10,6 @@ from mcp_core.plurals import count
 from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
-
-WithoutRedis = Literal["open", "closed"]
-"""What a limit does while the shared store cannot be reached: let calls pass, or refuse them."""
 
 
 async def limit(call: Call, tool: BoundTool, allowed: RateLimit, state: State, without_redis: WithoutRedis) -> None:

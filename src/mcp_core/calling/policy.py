@@ -1,0 +1,25 @@
+"""How a server answers: what the steps of a call read, and an app may state before they are imported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mcp_core.calling.render import Format
+from mcp_core.declare.spec import DEADLINES, ResponseTime
+
+WithoutRedis = Literal["open", "closed"]
+"""What a limit does while the shared store cannot be reached: let calls pass, or refuse them."""
+HintDetail = Literal["full", "lean"]
+"""All fields, or only what an agent acts on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How a server answers, and what it does without its shared state."""
+
+    format: Format = "result"
+    service_version: str = "0.0.0"
+    structured: bool = False
+    deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
+    limits_without_redis: WithoutRedis = "open"
+    hints: HintDetail = "full"
