@@ -1,6 +1,6 @@
 """Logging for tools: the TRACE level, two one-line formats, redaction, and the ids of the current call.
 
-Importing this module gives every logger a `trace()` method.
+`get_logger` gives a logger with a `trace()` method. Other loggers are left as they are.
 """
 
 import functools
@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
+from types import MethodType
 from typing import Any, Literal, NamedTuple, cast
 
 from mcp_core.start_errors import CannotStart
@@ -40,14 +41,16 @@ class TraceLogger(logging.Logger):
             self._log(TRACE_LEVEL, msg, args, **kwargs)
 
 
-logging.addLevelName(TRACE_LEVEL, "TRACE")
-# Loggers that were made before this import, or by other libraries, get the method too.
-logging.Logger.trace = TraceLogger.trace  # pyright: ignore[reportAttributeAccessIssue]
+if logging.getLevelName(TRACE_LEVEL) == f"Level {TRACE_LEVEL}":  # not another library's name for it
+    logging.addLevelName(TRACE_LEVEL, "TRACE")
 
 
 def get_logger(name: str) -> TraceLogger:
-    """The logger of that name, with `trace()`."""
-    return cast(TraceLogger, logging.getLogger(name))
+    """The logger of that name, with `trace()`. No other logger changes."""
+    logger: Any = logging.getLogger(name)
+    if not hasattr(logger, "trace"):
+        logger.trace = MethodType(TraceLogger.trace, logger)
+    return cast(TraceLogger, logger)
 
 
 class LogContext(NamedTuple):

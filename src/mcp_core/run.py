@@ -10,13 +10,11 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.call_log.opening import keep_calls
 from mcp_core.errors import DeclarationError
 from mcp_core.extras import SERVERS, requirement_of
 from mcp_core.hosts.sdk import loading_sdk
@@ -155,6 +153,8 @@ def run_stdio(app: App, settings: Settings, program: Program, arguments: Sequenc
 
 async def _serve_and_keep_calls(app: App, settings: Settings, serve: Callable[[App], Awaitable[None]]) -> None:
     """Serve, and keep recent calls for the console of another process."""
+    from mcp_core.call_log.opening import keep_calls  # noqa: PLC0415 - 3 ms, and few servers keep calls over stdio
+
     async with app, keep_calls([app], settings):
         await serve(app)
 
@@ -193,6 +193,8 @@ def greeting(app: App, program: Program, arguments: Sequence[str] = ()) -> str:
 
 def _install(app: App, program: Program, arguments: Sequence[str], once: str) -> str:
     """How a client gets this server: by a command, if that knows the server, or by an entry in its file."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - 19 ms that only a greeting needs
+
     script = program.name if program.name.endswith(".py") else None
     name = program.target or script or next(iter(entry_points(group=SERVERS, name=app.name).names), None)
     command = f"{once}toolcharter install CLIENT {shlex.join([name, *arguments])}; or write" if name else "write"

@@ -78,14 +78,15 @@ def formatted(formatter: logging.Formatter, record: logging.LogRecord, mark: Log
 
 
 @pytest.mark.requirement("LOG-1")
-def test_trace_is_a_level_below_debug_that_every_logger_has(caplog: pytest.LogCaptureFixture):
+def test_trace_is_a_level_below_debug_that_a_logger_made_by_others_has_too(caplog: pytest.LogCaptureFixture):
     assert TRACE_LEVEL == 5 < logging.DEBUG
     assert (logging.getLevelName(TRACE_LEVEL), logging.getLevelName("TRACE")) == ("TRACE", TRACE_LEVEL)
     caplog.set_level(TRACE_LEVEL)
-    for logger in (get_logger("cards"), logging.getLogger("made.by.others"), logging.getLogger()):
-        logger.trace("Tool called: %s", "add", extra={"n": 1})  # pyright: ignore[reportAttributeAccessIssue]
+    assert get_logger("made.by.others") is logging.getLogger("made.by.others")
+    for logger in (get_logger("cards"), get_logger("made.by.others"), get_logger("")):
+        logger.trace("Tool called: %s", "add", extra={"n": 1})
     seen = [(r.name, r.levelname, r.getMessage(), r.n, r.funcName) for r in caplog.records]  # pyright: ignore[reportAttributeAccessIssue]
-    here = "test_trace_is_a_level_below_debug_that_every_logger_has"
+    here = "test_trace_is_a_level_below_debug_that_a_logger_made_by_others_has_too"
     assert seen == [(name, "TRACE", "Tool called: add", 1, here) for name in ("cards", "made.by.others", "root")]
 
 

@@ -1,14 +1,8 @@
-"""A pytest plugin: one line in a project's conftest.py makes each declared example of its servers a test.
-
-Each rule of `toolcharter verify` that finds something is a failing test beside them.
-
-    toolcharter_servers = ["my_package.app:build"]    # names of installed servers, files or module:object
-
-The tests are collected below that conftest.py: `pytest tests/conftest.py` runs nothing else.
-"""
+"""The tests of the servers that a conftest.py names: each declared example, and each rule that finds something."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,26 +14,16 @@ from mcp_core.settings import Settings
 from toolcharter import targets
 from toolcharter.app_verification import verify_app
 from toolcharter.examples import declared_examples, run_example
+from toolcharter.pytest_plugin import servers_in
 from toolcharter.verify.config import InvalidConfig
 from toolcharter.verify.report.groups import by_rule, line_of
 from toolcharter.verify.rule import Finding
 
-VARIABLE = "toolcharter_servers"
-_SETTINGS = Settings(db=None)
-"""Without a database that the environment names: it has real data."""
 
-
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a conftest.py that names servers."""
-    if file_path.name != "conftest.py" or not _servers_in(file_path, parent.config):
-        return None
-    return cast(Any, ServersFile).from_parent(parent, path=file_path)
-
-
-def _servers_in(conftest: Path, config: pytest.Config) -> list[str]:
-    """The servers that a conftest.py names; pytest has already imported it."""
-    modules = [p for p in config.pluginmanager.get_plugins() if getattr(p, "__file__", None) == str(conftest)]
-    return list(getattr(modules[0], VARIABLE, [])) if modules else []
+@cache
+def _settings() -> Settings:
+    """The settings without a database that the environment names: it has real data."""
+    return Settings(db=None)
 
 
 class ServersFile(pytest.File):
@@ -47,7 +31,7 @@ class ServersFile(pytest.File):
 
     def collect(self) -> Iterator["ServerCollector"]:
         """One collector for each server."""
-        for target in _servers_in(self.path, self.config):
+        for target in servers_in(self.path, self.config):
             yield cast(Any, ServerCollector).from_parent(self, name=target)
 
 
@@ -56,7 +40,7 @@ class ServerCollector(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         """A test for each example, and one for each rule that finds something."""
-        app = self.build(_SETTINGS)
+        app = self.build(_settings())
         for spec, example in declared_examples(app):
             item: ExampleItem = cast(Any, ExampleItem).from_parent(self, name=f"{spec.name}: {example.description}")
             item.server, item.spec, item.example = self, spec, example
@@ -105,7 +89,7 @@ class ExampleItem(ServerItem):
 
     def runtest(self) -> None:
         """Fail with one sentence for each difference."""
-        result = asyncio.run(run_example(self.server.build, self.spec, self.example, _SETTINGS))
+        result = asyncio.run(run_example(self.server.build, self.spec, self.example, _settings()))
         if not result.ok:
             title = f"The example {self.example.description!r} of {self.spec.name} differs:"
             raise ServerTestFailed("\n".join([title, *result.differences]))
