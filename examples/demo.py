@@ -5,7 +5,7 @@ python examples/demo.py http --port 8000    over HTTP, at /mcp
 """
 
 import asyncio
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -18,7 +18,6 @@ from toolcharter import (
     Deprecation,
     Evidence,
     Example,
-    Need,
     NotFound,
     Pagination,
     RateLimit,
@@ -53,12 +52,12 @@ class Note:
     body: str
 
 
-@dataclass
 class Notebook:
     """The notes, by id. A real server would store them in a database."""
 
-    notes: dict[str, Note] = field(default_factory=lambda: {"note_1": Note("note_1", "Welcome", "Try list_notes.")})
-    made: int = 1
+    def __init__(self) -> None:
+        self.notes = {"note_1": Note("note_1", "Welcome", "Try list_notes.")}
+        self.made = 1
 
     def add(self, title: str, body: str) -> Note:
         self.made += 1
@@ -111,7 +110,7 @@ class ListNotes(Pagination):
     cache_ttl=30,
     examples=[Example("The first note", {"limit": 1}, [{"id": "note_1", "title": "Welcome"}])],
 )
-async def list_notes(args: ListNotes, notebook: Need[Notebook]) -> Result[list[dict[str, str]]]:
+async def list_notes(args: ListNotes, notebook: Notebook) -> Result[list[dict[str, str]]]:
     """List the notes, page by page.
 
     Use this when the user wants to see, find or count their notes.
@@ -142,7 +141,7 @@ async def list_notes(args: ListNotes, notebook: Need[Notebook]) -> Result[list[d
     ],
 )
 async def get_note(
-    note_id: Annotated[NoteId, Field(description="The id of the note, such as note_1.")], notebook: Need[Notebook]
+    note_id: Annotated[NoteId, Field(description="The id of the note, such as note_1.")], notebook: Notebook
 ) -> dict[str, str]:
     """Read one note in full.
 
@@ -171,7 +170,7 @@ class CreateNote(ToolArguments):
         )
     ],
 )
-async def create_note(args: CreateNote, notebook: Need[Notebook]) -> Result[dict[str, str]]:
+async def create_note(args: CreateNote, notebook: Notebook) -> Result[dict[str, str]]:
     """Write a new note.
 
     Use this when the user wants to note, remember or jot something down.
@@ -201,7 +200,7 @@ async def create_note(args: CreateNote, notebook: Need[Notebook]) -> Result[dict
     ],
 )
 async def delete_note(
-    note_id: Annotated[NoteId, Field(description="The id of the note, such as note_1.")], notebook: Need[Notebook]
+    note_id: Annotated[NoteId, Field(description="The id of the note, such as note_1.")], notebook: Notebook
 ) -> Result[dict[str, str]]:
     """Delete a note for good.
 
@@ -222,7 +221,7 @@ async def delete_note(
     open_world=False,
     examples=[Example("A digest of all notes", {}, {"notes": 1, "digest": "Welcome: Try list_notes."})],
 )
-async def digest_notes(context: ToolContext, notebook: Need[Notebook]) -> Result[dict[str, Any]]:
+async def digest_notes(context: ToolContext, notebook: Notebook) -> Result[dict[str, Any]]:
     """Sum up all notes in one text.
 
     Use this when the user wants an overview of everything they have noted. It reports its progress.
@@ -245,7 +244,7 @@ async def digest_notes(context: ToolContext, notebook: Need[Notebook]) -> Result
     examples=[Example("Find by a word", {"words": "welcome"}, ["note_1"])],
 )
 def find_notes(
-    words: Annotated[str, Field(max_length=100, description="Text to look for.")], notebook: Need[Notebook]
+    words: Annotated[str, Field(max_length=100, description="Text to look for.")], notebook: Notebook
 ) -> list[str]:
     """Find notes by a word.
 
@@ -267,7 +266,7 @@ def _write() -> SuggestedAction:
 
 # A prompt: a person fills in its arguments, and the agent gets what it returns.
 @prompt(permissions=["notes:read"])
-async def review_notes(notebook: Need[Notebook], words: str = "", tone: str = "plain") -> Result[str]:
+async def review_notes(notebook: Notebook, words: str = "", tone: str = "plain") -> Result[str]:
     """Go through the notes and say what to do next.
 
     Args:
@@ -287,13 +286,13 @@ async def review_notes(notebook: Need[Notebook], words: str = "", tone: str = "p
 NOTE_SCHEME = "note://"
 
 
-async def list_note_resources(notebook: Need[Notebook], cursor: str | None = None) -> ResourcePage:
+async def list_note_resources(notebook: Notebook, cursor: str | None = None) -> ResourcePage:
     """A page of all notes."""
     notes = notebook.notes.values()
     return page_of([Resource(NOTE_SCHEME + note.id, note.title, mime_type="text/markdown") for note in notes], cursor)
 
 
-async def read_note_resource(uri: str, notebook: Need[Notebook]) -> Content | None:
+async def read_note_resource(uri: str, notebook: Notebook) -> Content | None:
     """A note as Markdown, or None if it does not exist."""
     note = notebook.notes.get(uri.removeprefix(NOTE_SCHEME))
     return Content(f"# {note.title}\n\n{note.body}\n", "text/markdown") if note else None

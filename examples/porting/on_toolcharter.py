@@ -1,18 +1,17 @@
 """The same reading list on toolcharter."""
 
-from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
 
-from toolcharter import App, Confirm, Example, Need, NotFound, Settings, run, tool
+from toolcharter import App, Confirm, Example, NotFound, Settings, run, tool
 
 
-@dataclass
 class Library:
     """What the tools share; `build` makes one for each server, so that a test has its own."""
 
-    titles: dict[str, str] = field(default_factory=lambda: {"book_1": "Dune", "book_2": "Emma"})
+    def __init__(self) -> None:
+        self.titles = {"book_1": "Dune", "book_2": "Emma"}
 
 
 books = tool.preset(tags=["books"], open_world=False)
@@ -23,7 +22,7 @@ books = tool.preset(tags=["books"], open_world=False)
     examples=[Example("Books with mm", {"contains": "mm"}, [{"id": "book_2", "title": "Emma"}])],
 )
 async def list_books(
-    library: Need[Library],
+    library: Library,
     contains: Annotated[str, Field(max_length=100, description="Only titles that contain this text.")] = "",
     limit: Annotated[int, Field(ge=1, le=100, description="The largest number of books to return.")] = 10,
 ) -> list[dict[str, str]]:
@@ -44,7 +43,7 @@ async def list_books(
     examples=[Example("Remove a book", {"book_id": "book_1", "explicit_action": "REMOVE_BOOK"}, "Dune")],
 )
 async def remove_book(
-    library: Need[Library], book_id: Annotated[str, Field(description="The id of the book, such as book_1.")]
+    library: Library, book_id: Annotated[str, Field(description="The id of the book, such as book_1.")]
 ) -> str:
     """Remove a book from the reading list.
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -80,7 +79,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
     own = AtlSettings.of(settings)
     _check_commands(own.commands)
     offered = [function for function in COMMANDS if _is_offered(function, own)]
-    return App(
+    app = App(
         "atl",
         version=VERSION,
         title="Atlassian",
@@ -91,12 +90,13 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         format="result",
         # Most of it is the time of the site.
         deadlines={"medium": 60},
-        lifespan=partial(_open_sites, own, offered, sandbox),
         prepare_examples=prepare_examples,
         settings=settings,
         request_headers=REQUEST_HEADERS,
         notice=partial(_notice, own),
     )
+    app.provide(Server, partial(_open_server, own, offered, sandbox))
+    return app
 
 
 def _check_commands(wanted: Sequence[str]) -> None:
@@ -113,15 +113,13 @@ def _is_offered(function: Callable[..., Any], settings: AtlSettings) -> bool:
     return not settings.commands or command.name in settings.commands
 
 
-@asynccontextmanager
-async def _open_sites(
-    settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None", app: App
-) -> AsyncGenerator[None]:
+async def _open_server(
+    settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None"
+) -> AsyncGenerator[Server]:
     sites = _sites(settings, sandbox)
     commands = {command.name: command for command in map(command_of, offered)}
-    app.provide(Server, Server(sites, Files(settings.files), commands))
     try:
-        yield
+        yield Server(sites, Files(settings.files), commands)
     finally:
         await sites.close()
 

@@ -24,7 +24,6 @@ from mcp_atl.sites.sites import Sites
 from toolcharter import (
     Example,
     InvalidArguments,
-    Need,
     PermissionDenied,
     Result,
     ToolContext,
@@ -215,7 +214,7 @@ def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
             WithJsonSchema(_FIELDS_SCHEMA),
         ],
         "ctx": ToolContext | None,
-        "server": Need[Server],
+        "server": Server,
         "return": Any,
     }
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, U
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
 from mcp_core.auth.static_tokens import EXAMPLE as STATIC_TOKENS
-from mcp_core.calling.bound import PerCall
 from mcp_core.calling.library import Library
 from mcp_core.calling.live_library import Changes, LiveLibrary
 from mcp_core.calling.policy import CallPolicy, HintDetail
+from mcp_core.calling.provided import Made, Provided, Scope
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
@@ -58,7 +58,6 @@ DEFAULT_VERSION = "0.1.0"
 """The version of a server whose author has not given one."""
 MAX_CLIENTS = 10_000
 """How many clients may wait for changes of lists."""
-Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
 
 
 class _Declared(NamedTuple):
@@ -100,7 +99,6 @@ class App:
         structured: bool = False,
         hints: HintDetail = "full",
         deadlines: Mapping[ResponseTime, float] = DEADLINES,
-        lifespan: Lifespan | None = None,
         prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
         settings: Settings | None = None,
         state: State | None = None,
@@ -147,9 +145,12 @@ class App:
         self.registry.register_all(tools)
         self.pages: Callable[[str], Sequence[Any]] | None = None
         """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
-        self._lifespan, self._state = lifespan, state
+        self._state = state
         self._shared: State = MemoryState()
-        self._resources: dict[Any, Any] = {}
+        self._provided = Provided()
+        for kind in type(self).__mro__:
+            if issubclass(kind, App):
+                self._provided.add(kind, self)
         self._keys: KeyStore | None = None
         self._running: RunningHandlers = set()
         self._held_calls: HeldCalls | None = None
@@ -196,28 +197,33 @@ class App:
         self.verifier = verifier or self.identity
         self.local_caller = _local_caller(settings)
 
-    def provide(self, of: type[Any], value: Any) -> None:
-        """Provide what handlers declare as `Need[of]`: one object for all calls, or a `PerCall`.
+    def provide(self, of: type[T], value: T | Callable[..., Made[T]], *, scope: Scope = "server") -> None:
+        """Provide what handlers take by this type: a value, or a function or class that makes one.
+
+            app.provide(Notebook, Notebook())                    one object for all calls
+            app.provide(Books, connect)                          made when the app opens, closed when it closes
+            app.provide(Session, open_session, scope="call")     made for each call, closed after it
+
+        A function takes what it needs by type itself: the `App`, what else is provided and, for a call, the
+        `ToolContext`. It returns the object or a context manager, or yields the object. If a call fails, what was
+        made for it gets the exception, so that a transaction rolls back.
 
         In an open app, calls that begin later get the new value.
         """
-        self._resources[of] = value
+        self._provided.add(of, value, scope)
         if self._pipeline is not None:
             self._pipeline.bind_tools()
 
-    def provide_each(self, of: type[Any], open: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
-        """Provide one for each call, such as a transaction: opened before the handler and closed after it."""
-        self._resources[of] = PerCall(open)
-
     def provided(self, of: type[T]) -> T:
-        """What handlers are given as `Need[of]`."""
-        return self._resources[of]
+        """The object of this type that all calls share. Raises LookupError."""
+        return self._provided[of]
 
     async def use_database(self, database: "Database") -> None:
         """Keep idempotency keys in the server's database, each in the transaction of what its call writes.
 
         Readiness then tries the database too.
-        Call it in the lifespan. Without it, keys are kept in the shared store, and a crash leaves the outcome unknown.
+        Call it where the database is opened. Without it, keys are kept in the shared store, and a crash leaves the
+        outcome unknown.
         """
         from mcp_core.db.database import ping  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
         from mcp_core.db.idempotency import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - loaded with it
@@ -315,9 +321,8 @@ class App:
         state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
         await state.open()
-        if self._lifespan is not None:
-            with self.telemetry.opening():
-                await self._enter_lifespan(stack, self._lifespan)
+        with self.telemetry.opening():
+            await self._make_provided(stack)
         if self.identity is not None:
             stack.push_async_callback(self.identity.close)
             self.identity.open()
@@ -338,7 +343,7 @@ class App:
             self.policy,
             state=state,
             telemetry=self.telemetry,
-            resources=self._resources,
+            provided=self._provided,
             threads=threads,
             running=self._running,
             audit=audit,
@@ -362,9 +367,9 @@ class App:
             pipeline.keep = self.call_log = None
             await log.remove_source(ended)
 
-    async def _enter_lifespan(self, stack: AsyncExitStack, lifespan: Lifespan) -> None:
+    async def _make_provided(self, stack: AsyncExitStack) -> None:
         try:
-            await stack.enter_async_context(lifespan(self))
+            await self._provided.open(stack)
         except ModuleNotFoundError as error:
             # Servers import their database here, so that they answer before it is loaded.
             raise missing_extra(self.name, error) or error from None

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 ListFolders = Callable[[], Awaitable[tuple[str, ...]]]
 Elicit = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
@@ -11,16 +11,6 @@ Elicit = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 NotifyComplete = Callable[[str], Awaitable[None]]
 """Tells the client of a session that the person has finished at an address: takes the `elicitationId`."""
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
-
-T = TypeVar("T")
-
-
-class NeedMarker:
-    """Marks a handler parameter that the app provides and no agent sees."""
-
-
-Need = Annotated[T, NeedMarker()]
-"""`notes: Need[Notes]` in a handler's signature: the `Notes` that the app provides."""
 
 
 class RequestHeaders(dict[str, str]):

@@ -3,9 +3,8 @@
 from mcp_core import hints, instructions
 from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, TokenVerifier
-from mcp_core.calling.bound import PerCall
 from mcp_core.calling.records import Answer, Question, Reply, Request
-from mcp_core.context import Need, ToolContext
+from mcp_core.context import ToolContext
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
@@ -74,10 +73,8 @@ __all__ = [
     "InvalidArguments",
     "Message",
     "Naming",
-    "Need",
     "NotFound",
     "Pagination",
-    "PerCall",
     "PermissionDenied",
     "Prompt",
     "PromptArgument",

@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Generator
+from functools import partial
 from types import ModuleType
 
 from mcp_guide.active_project import ActiveProjects
@@ -33,7 +33,7 @@ INSTRUCTIONS = (
 
 def build(settings: GuideSettings) -> App:
     """Build the server."""
-    return App(
+    app = App(
         "guide",
         version=VERSION,
         title="Guide",
@@ -45,10 +45,11 @@ def build(settings: GuideSettings) -> App:
         skills=lambda: skills_of(GuideSettings.of(settings).docs_root or STARTER_FOLDER),
         naming=Naming("snake"),
         format="result",
-        lifespan=_open_guide,
         prepare_examples=_prepare_examples,
         settings=settings,
     )
+    app.provide(Guide, partial(_open_guide, settings))
+    return app
 
 
 def _example_tools() -> list[ModuleType]:
@@ -60,14 +61,12 @@ def _example_tools() -> list[ModuleType]:
     return [tool_example]
 
 
-@asynccontextmanager
-async def _open_guide(app: App) -> AsyncGenerator[None]:
-    settings = GuideSettings.of(app.settings)
+def _open_guide(given: GuideSettings) -> Generator[Guide]:
+    settings = GuideSettings.of(given)
     file = ConfigurationFile(settings.config or default_config_path())
     guide = Guide(file, ActiveProjects(settings.project), settings.docs_root, default_docs_root())
-    app.provide(Guide, guide)
     try:
-        yield
+        yield guide
     finally:
         guide.close()
 

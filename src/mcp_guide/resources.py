@@ -14,7 +14,6 @@ from mcp_guide.model import ALL_DOCUMENTS, Category
 from mcp_guide.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
 from toolcharter import (
     Content,
-    Need,
     NotFound,
     Resource,
     ResourcePage,
@@ -31,13 +30,13 @@ _MAX_BYTES = DEFAULT_BUDGET * BYTES_PER_TOKEN - 1_000
 _MAX_DIGITS = 9
 
 
-async def list_resources(guide: Need[Guide], context: ToolContext, cursor: str | None = None) -> ResourcePage:
+async def list_resources(guide: Guide, context: ToolContext, cursor: str | None = None) -> ResourcePage:
     """The categories of the active project and their documents, one page at a time."""
     view = await guide.load_view(None, context)
     return await asyncio.to_thread(_list, view, cursor)
 
 
-async def read_resource(uri: str, guide: Need[Guide], context: ToolContext) -> Content | None:
+async def read_resource(uri: str, guide: Guide, context: ToolContext) -> Content | None:
     """A document, or the list of a category. None if it does not exist."""
     path, has_query, query = uri.removeprefix(PREFIX).partition("?")
     start = _parse_start(query) if has_query else 0

@@ -1,8 +1,8 @@
 """The learning server, wired: the only place that knows the database, the clock and the dice."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from mcp_core.declare.spec import ResponseTime
 from mcp_core.folder import Folder
 from mcp_noema.model import Dice, World, roll
+from mcp_noema.repositories import REPOSITORIES, Collection
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
 from toolcharter import App, Naming
@@ -41,7 +42,7 @@ REAL_WORLD = World(_now, roll)
 
 def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
     """Make the server. A test passes its own clock and dice."""
-    return App(
+    app = App(
         "noema",
         version=VERSION,
         title="Noema",
@@ -52,32 +53,38 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
         format="hints",
         hints=NoemaSettings.of(settings).hints,
         deadlines=DEADLINES,
-        lifespan=partial(_open_collection, world),
         prepare_examples=_create_example_data,
         settings=settings,
     )
-
-
-@asynccontextmanager
-async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
     app.provide(World, world)
-    folder = Folder(NoemaSettings.of(app.settings).files or default_files(), kind="Anki file", example="french.apkg")
-    app.provide(Folder, folder)
+    app.provide(Folder, partial(_open_folder, settings))
+    app.provide(Collection, _open_collection)
+    for repository in REPOSITORIES:
+        app.provide(repository, partial(_repository, repository))
+    return app
+
+
+def _open_folder(settings: NoemaSettings) -> Generator[Folder]:
+    folder = Folder(NoemaSettings.of(settings).files or default_files(), kind="Anki file", example="french.apkg")
+    try:
+        yield folder
+    finally:
+        folder.close()
+
+
+async def _open_collection(app: App, world: World) -> AsyncGenerator[Collection]:
     # In a thread, so that the server answers while SQLAlchemy is imported.
     store = await asyncio.to_thread(_store, app.settings.db, world.dice)
-    async with store as repositories:
-        from mcp_core.db import Database  # noqa: PLC0415 - loaded with the store
-
-        await app.use_database(repositories[Database])
-        for protocol, repository in repositories.items():
-            app.provide(protocol, repository)
-        try:
-            yield
-        finally:
-            folder.close()
+    async with store as collection:
+        await app.use_database(collection.database)
+        yield collection
 
 
-def _store(url: str | None, dice: Dice | None) -> AbstractAsyncContextManager[dict[type[Any], Any]]:
+def _repository(of: type[Any], collection: Collection) -> Any:
+    return collection.repositories[of]
+
+
+def _store(url: str | None, dice: Dice | None) -> AbstractAsyncContextManager[Collection]:
     from mcp_noema.store.collection import open_collection  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
 
     return open_collection(url, dice)

@@ -6,10 +6,9 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
 from mcp_core.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
-from mcp_noema.repositories import AnkiPackages, Decks, Draft, NewReview, Notes, Reviews
+from mcp_noema.repositories import AnkiPackages, Collection, Decks, Draft, NewReview, Notes, Reviews
 from mcp_noema.store import users
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
@@ -28,8 +27,7 @@ async def create_example_data(app: App) -> None:
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
     await app.provided(Reviews).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now)
-    database: Database = app.provided(Database)
-    await database.write(_insert_old_reviews, now)
+    await app.provided(Collection).database.write(_insert_old_reviews, now)
     folder, packages = app.provided(Folder), app.provided(AnkiPackages)
     folder.use_temporary_folder()
     file = folder.file_to_write("french.apkg", ".apkg")

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from mcp_noema.analysis import (
     DeckStats,
@@ -35,6 +35,9 @@ from mcp_noema.model import (
     ReviewId,
 )
 from mcp_noema.query_tree import Tree
+
+if TYPE_CHECKING:
+    from mcp_core.db import Database
 
 CardOrder = Literal["due", "created", "edited", "position", "lapses", "stability", "difficulty"]
 
@@ -506,3 +509,14 @@ class AnkiPackages(Protocol):
     ) -> ExportSummary:
         """Write a deck with its subdecks, or all decks, to a file."""
         ...
+
+
+REPOSITORIES: tuple[type[Any], ...] = (Decks, Notes, Cards, Reviews, Statistics, Scheduling, Users, AnkiPackages)
+"""The types that tools take."""
+
+
+class Collection:
+    """One database, and the repositories over it by type."""
+
+    def __init__(self, database: "Database", repositories: Mapping[type[Any], Any]) -> None:
+        self.database, self.repositories = database, repositories

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from mcp_todo.model import TaskRepository
@@ -18,7 +18,7 @@ DESCRIPTION = "A todo list for your agent."
 
 def build(settings: Settings) -> App:
     """The server."""
-    return App(
+    app = App(
         "todo",
         version=VERSION,
         title="Todo list",
@@ -26,10 +26,11 @@ def build(settings: Settings) -> App:
         instructions=_instructions(settings.user),
         tools=TOOLS,
         format="bare",
-        lifespan=_open_repository,
         prepare_examples=_add_example_task,
         settings=settings,
     )
+    app.provide(TaskRepository, _open_repository)
+    return app
 
 
 def _instructions(user: str | None) -> str:
@@ -37,14 +38,12 @@ def _instructions(user: str | None) -> str:
     return f"A todo list.{whose} Call list_tasks first to get the ids of the tasks that the user mentions."
 
 
-@asynccontextmanager
-async def _open_repository(app: App) -> AsyncGenerator[None]:
+async def _open_repository(app: App) -> AsyncGenerator[TaskRepository]:
     # In a thread, so that the server answers while SQLAlchemy is imported.
     opening = await asyncio.to_thread(_repository, app.settings.db)
     async with opening as repository:
         await app.use_database(repository.database)
-        app.provide(TaskRepository, repository)
-        yield
+        yield repository
 
 
 def _repository(url: str | None) -> "AbstractAsyncContextManager[SqlTaskRepository]":

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH, Status, Task, TaskRepository
-from toolcharter import Example, InvalidArguments, Need, NotFound, ToolContext, tool
+from toolcharter import Example, InvalidArguments, NotFound, ToolContext, tool
 
 DENIED = "Task not found or access denied"
 EMPTY_TITLE = "Task title cannot be empty"
@@ -70,7 +70,7 @@ async def add_task(
         Field(description="Further details of the task, up to 10,000 characters"),
     ] = None,
     *,
-    tasks: Need[TaskRepository],
+    tasks: TaskRepository,
     context: ToolContext,
 ) -> TaskChange:
     """Create a new todo task for a user."""
@@ -109,7 +109,7 @@ async def list_tasks(
         Field(description="Filter by status: 'all' (default), 'pending' (incomplete only), or 'completed' (done only)"),
     ] = "all",
     *,
-    tasks: Need[TaskRepository],
+    tasks: TaskRepository,
     context: ToolContext,
 ) -> list[TaskItem]:
     """Retrieve all tasks for a user."""
@@ -133,7 +133,7 @@ async def complete_task(
     user_id: UserName,
     task_id: Annotated[str, Field(description="The unique identifier of the task to complete")],
     *,
-    tasks: Need[TaskRepository],
+    tasks: TaskRepository,
     context: ToolContext,
 ) -> TaskChange:
     """Toggle the completion status of a task."""
@@ -160,7 +160,7 @@ async def delete_task(
     user_id: UserName,
     task_id: Annotated[str, Field(description="The unique identifier of the task to delete")],
     *,
-    tasks: Need[TaskRepository],
+    tasks: TaskRepository,
     context: ToolContext,
 ) -> TaskChange:
     """Permanently remove a task from the user's list."""
@@ -194,7 +194,7 @@ async def update_task(
         Field(description="The new details of the task, up to 10,000 characters; left out, they stay"),
     ] = None,
     *,
-    tasks: Need[TaskRepository],
+    tasks: TaskRepository,
     context: ToolContext,
 ) -> TaskChange:
     """Modify the title and/or description of an existing task."""

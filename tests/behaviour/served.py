@@ -21,7 +21,6 @@ from mcp_core import (
     Example,
     Image,
     Message,
-    Need,
     RateLimit,
     Resource,
     ResourcePage,
@@ -46,18 +45,18 @@ class Ledger(Counter[str]):
     """What has really happened, by a key that each test makes up."""
 
 
-async def count(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> int:
+async def count(key: Annotated[str, Field(description="The key.")], ledger: Ledger) -> int:
     """Say how often something has happened."""
     return ledger[key]
 
 
-async def crash(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+async def crash(key: Annotated[str, Field(description="The key.")], ledger: Ledger) -> str:
     """Raise what no handler should."""
     ledger[key] += 1
     raise RuntimeError(f"SELECT password FROM users; /etc/shadow; {key}")
 
 
-async def hang(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+async def hang(key: Annotated[str, Field(description="The key.")], ledger: Ledger) -> str:
     """Never answer, and keep book of being stopped."""
     ledger[f"{key} started"] += 1
     try:
@@ -67,7 +66,7 @@ async def hang(key: Annotated[str, Field(description="The key.")], ledger: Need[
     return "never"
 
 
-async def wait_long(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+async def wait_long(key: Annotated[str, Field(description="The key.")], ledger: Ledger) -> str:
     """The same, but with time until it is cancelled."""
     return await hang(key, ledger)
 
@@ -109,7 +108,7 @@ async def log_in(
     return "welcome"
 
 
-async def wipe(key: Annotated[str, Field(description="What to wipe.")], ledger: Need[Ledger]) -> str:
+async def wipe(key: Annotated[str, Field(description="What to wipe.")], ledger: Ledger) -> str:
     """Do what must never happen without a yes."""
     ledger[key] += 1
     return "wiped"
@@ -124,7 +123,7 @@ COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "requi
 
 
 async def paint(
-    key: Annotated[str, Field(description="The key.")], context: ToolContext, ledger: Need[Ledger], coats: int = 1
+    key: Annotated[str, Field(description="The key.")], context: ToolContext, ledger: Ledger, coats: int = 1
 ) -> list[str]:
     """Paint something in the colours that the person chooses, one for each coat."""
     ledger[key] += 1
@@ -158,14 +157,14 @@ async def chatter() -> str:
     tags=["notes"],
     examples=[Example("Start over", {}, "ok")],
 )
-async def start_over(notebook: Need[Notebook]) -> str:
+async def start_over(notebook: Notebook) -> str:
     """Put the notebook back to how it was at the start of the server."""
     notebook.notes = {"note_1": Note("note_1", "Welcome", "Try list_notes.")}
     notebook.made = 1
     return "ok"
 
 
-async def greet(name: str, ledger: Need[Ledger], greeting: str = "Hello") -> list[Message]:
+async def greet(name: str, ledger: Ledger, greeting: str = "Hello") -> list[Message]:
     """Greet somebody.
 
     Args:
@@ -188,7 +187,7 @@ async def read_odd(uri: str, context: ToolContext) -> str | bytes | None:
     return {"odd://picture": b"\x89PNG", "odd://agent": context.agent_id}.get(uri)
 
 
-async def read_secret(uri: str, ledger: Need[Ledger]) -> str:
+async def read_secret(uri: str, ledger: Ledger) -> str:
     """Read what only some may read, and keep book of it."""
     ledger[uri] += 1
     return "a secret"

@@ -4,12 +4,11 @@ import asyncio
 import os
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import sqlalchemy as sa
 
-from mcp_core import App, Confirm, Need, RateLimit, Settings, ToolContext, run
+from mcp_core import App, Confirm, RateLimit, Settings, ToolContext, run
 from mcp_core.db import Database, address, open_database
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -47,40 +46,40 @@ async def limited() -> str:
 
 
 @query(cache_ttl=600, tags=["numbers"])
-async def read(database: Need[Database]) -> dict[str, Any]:
+async def read(database: Database) -> dict[str, Any]:
     """Read the largest number, and mark the answer so that a cached one is recognized."""
     return {"largest": await database.read(_largest), "mark": secrets.token_hex(8)}
 
 
 @mutation({"n": 1}, tags=["numbers"])
-async def write(n: Number, database: Need[Database]) -> int:
+async def write(n: Number, database: Database) -> int:
     """Write a number."""
     await database.write(_insert, numbers, n=n)
     return n
 
 
 @mutation({"key": "a", "explicit_action": "WIPE"}, confirm=Confirm("WIPE", required=True))
-async def wipe(key: Text, database: Need[Database]) -> str:
+async def wipe(key: Text, database: Database) -> str:
     """Do what must never happen without a yes."""
     await database.write(_insert, events, event=key)
     return "wiped"
 
 
 @mutation({"key": "a"}, idempotent=False)
-async def note(key: Text, database: Need[Database]) -> str:
+async def note(key: Text, database: Database) -> str:
     """Do something that a retry would do again."""
     await database.write(_insert, events, event=key)
     return secrets.token_hex(8)
 
 
 @query({"key": "a"})
-async def count(key: Text, database: Need[Database]) -> int:
+async def count(key: Text, database: Database) -> int:
     """Say how often something has happened."""
     return await database.read(_count, key)
 
 
 @mutation({"key": "a"}, response_time="slow")
-async def wait(key: Text, database: Need[Database]) -> str:
+async def wait(key: Text, database: Database) -> str:
     """Never answer, and keep book of being stopped."""
     await database.write(_insert, events, event=f"{key} started")
     try:
@@ -107,16 +106,16 @@ async def folders(context: ToolContext) -> list[str]:
 TOOLS = [where, limited, read, write, wipe, note, count, wait, steps, folders]
 
 
-@asynccontextmanager
-async def open_store(app: App) -> AsyncIterator[None]:
+async def open_store(app: App) -> AsyncIterator[Database]:
     async with open_database(address(app.settings.db, "shared")) as database:
-        app.provide(Database, database)
         await app.use_database(database)
-        yield
+        yield database
 
 
 def build(settings: Settings) -> App:
-    return App("shared", version="1.0.0", tools=TOOLS, settings=settings, lifespan=open_store)
+    app = App("shared", version="1.0.0", tools=TOOLS, settings=settings)
+    app.provide(Database, open_store)
+    return app
 
 
 if __name__ == "__main__":

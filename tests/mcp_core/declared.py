@@ -11,6 +11,10 @@ Number = Annotated[int, Field(description="A whole number.")]
 Text = Annotated[str, Field(description="Some text.")]
 
 
+class Life:
+    """What an app opens and closes in a test."""
+
+
 def query(example: Mapping[str, Any] | None = None, **changes: Any) -> Callable[[Any], Any]:
     return tool(**_declaration("query", example) | changes)
 

@@ -1,7 +1,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from mcp_core import (
     DeclarationError,
     Deprecation,
     Naming,
-    Need,
     NotFound,
     Question,
     Request,
@@ -30,7 +28,7 @@ from mcp_core.declare.spec import spec_of
 from mcp_core.errors import Refused
 from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.protocol import Peer, RpcError
-from tests.mcp_core.declared import Number, mutation, query
+from tests.mcp_core.declared import Life, Number, mutation, query
 
 
 @query({"n": 1}, tags=["math"], permissions=["math:use"], open_world=False)
@@ -75,22 +73,21 @@ async def test_an_app_that_is_not_open_answers_no_call():
         await app.call("double", {"n": 1})
 
 
-async def test_the_lifespan_surrounds_all_who_use_the_app_and_may_provide_what_tools_need():
+async def test_what_is_made_for_the_server_exists_as_long_as_anyone_uses_the_app():
     done: list[str] = []
 
-    @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         done.append("open")
-        app.provide(list, done)
-        yield
+        yield Life()
         done.append("close")
 
     @query()
-    async def log_it(done: Need[list]) -> int:
+    async def log_it(life: Life) -> int:
         done.append("run")
         return len(done)
 
-    app = App("test", version="1.0.0", tools=[log_it], lifespan=lifespan)
+    app = App("test", version="1.0.0", tools=[log_it])
+    app.provide(Life, open_life)
     async with app:
         async with app:
             await app.call("log_it")
@@ -104,13 +101,13 @@ async def test_the_lifespan_surrounds_all_who_use_the_app_and_may_provide_what_t
 async def test_whoever_enters_while_the_app_is_opening_waits_until_it_is_open():
     opened, go_on = asyncio.Event(), asyncio.Event()
 
-    @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         opened.set()
         await go_on.wait()
-        yield
+        yield Life()
 
-    app = App("test", version="1.0.0", tools=[double], lifespan=lifespan)
+    app = App("test", version="1.0.0", tools=[double])
+    app.provide(Life, open_life)
 
     async def use() -> Any:
         async with app:
@@ -124,17 +121,17 @@ async def test_whoever_enters_while_the_app_is_opening_waits_until_it_is_open():
     assert not app.is_open
 
 
-async def test_a_lifespan_that_fails_leaves_the_app_closed_and_it_can_be_opened_again():
+async def test_a_factory_that_fails_leaves_the_app_closed_and_it_can_be_opened_again():
     attempts: list[int] = []
 
-    @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         attempts.append(1)
         if len(attempts) == 1:
             raise ConnectionError("no database")
-        yield
+        yield Life()
 
-    app = App("test", version="1.0.0", tools=[double], lifespan=lifespan)
+    app = App("test", version="1.0.0", tools=[double])
+    app.provide(Life, open_life)
     with pytest.raises(ConnectionError):
         await app.__aenter__()
     assert not app.is_open

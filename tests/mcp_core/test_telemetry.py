@@ -2,7 +2,7 @@ import asyncio
 import json
 import platform
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from opentelemetry.trace import SpanKind, StatusCode
 from sqlalchemy import Connection, text
 
 from mcp_core import App, NotFound, Request, Telemetry, UnknownTool, get_logger
-from mcp_core.context import Need
 from mcp_core.db import Database, address, open_database
 from mcp_core.telemetry import BUCKETS, METRICS, SPAN_ATTRIBUTES, LoopLag, prometheus
 from tests.mcp_core.declared import Number, mutation, query
@@ -332,19 +331,17 @@ async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
 ):
     url = f"sqlite:///{tmp_path / 'x.db'}" if kind == "sqlite" else request.getfixturevalue("postgres_url")
 
-    @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
-        async with open_database(address(url, "x")) as database:
-            app.provide(Database, database)
-            yield
+    def connect() -> AbstractAsyncContextManager[Database]:
+        return open_database(address(url, "x"))
 
     telemetry, exporter = traced()
 
     @query(response_time=60.0)
-    async def look(database: Need[Database]) -> int:
+    async def look(database: Database) -> int:
         return await database.read(count_nothing)
 
-    app = App("library", version="1.0.0", tools=[look], lifespan=lifespan, telemetry=telemetry)
+    app = App("library", version="1.0.0", tools=[look], telemetry=telemetry)
+    app.provide(Database, connect)
     async with app:
         await app.call("look")
         metrics = prometheus([telemetry])
@@ -358,19 +355,20 @@ async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
 
 async def test_the_writes_of_a_call_with_an_idempotency_key_are_traced(tmp_path: Path):
     @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
+    async def connect(app: App) -> AsyncIterator[Database]:
         async with open_database(address(f"sqlite:///{tmp_path / 'x.db'}", "x")) as database:
             await app.use_database(database)
-            app.provide(Database, database)
-            yield
+            yield database
 
     telemetry, exporter = traced()
 
     @mutation(response_time=60.0)
-    async def change(database: Need[Database]) -> int:
+    async def change(database: Database) -> int:
         return await database.write(count_nothing) + await database.read(count_nothing)
 
-    async with App("library", version="1.0.0", tools=[change], lifespan=lifespan, telemetry=telemetry) as app:
+    app = App("library", version="1.0.0", tools=[change], telemetry=telemetry)
+    app.provide(Database, connect)
+    async with app:
         assert not (await app.call("change", idempotency_key="k")).is_error
     names = [span.name for span in exporter.get_finished_spans()]
     assert names[:4] == ["db read find", "db write count_nothing", "db read count_nothing", "db write clean_up"]

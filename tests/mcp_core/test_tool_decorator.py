@@ -19,7 +19,6 @@ from mcp_core import (
     Example,
     ExtMcpToolDecorator,
     Naming,
-    Need,
     Result,
     ToolArguments,
     ToolContext,
@@ -241,7 +240,9 @@ async def test_a_mock_server_is_given_a_function_with_flat_arguments():
 
 @pytest.mark.requirement("DEF-2")
 def test_a_tool_that_needs_an_app_is_refused_elsewhere():
-    def lookup(words: str, store: Need[dict[str, str]]):
+    class Table: ...
+
+    def lookup(words: str, store: Table):
         """Look up."""
 
     with pytest.raises(DeclarationError, match="lookup: needs store, which only an App provides; serve it from an App"):

@@ -13,7 +13,7 @@ from mcp_atl.client.json_values import at, list_at
 from mcp_atl.command import Call, Parameters, Server, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
-from toolcharter import Confirm, Example, InvalidArguments, Need, ToolContext
+from toolcharter import Confirm, Example, InvalidArguments, ToolContext
 
 KINDS = ("issue", "page", "comment", "worklog", "attachment", "sprint", "version")
 
@@ -27,7 +27,7 @@ class Delete(Parameters):
     inline: bool = Field(default=False, description="Of a page comment: it is an inline comment.")
 
 
-async def _target(subject: str | None, parameters: Delete | None, ctx: ToolContext, *, server: Need[Server]) -> str:
+async def _target(subject: str | None, parameters: Delete | None, ctx: ToolContext, *, server: Server) -> str:
     """A description of what would be deleted, for the confirmation."""
     if subject is None or parameters is None:
         return "nothing"

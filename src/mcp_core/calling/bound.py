@@ -1,8 +1,8 @@
-"""A tool bound to its resources, with everything that each call would otherwise work out again."""
+"""A tool bound to what the app provides, with everything that each call would otherwise work out again."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import SchemaValidator
 
 from mcp_core import json_text
+from mcp_core.calling.provided import Provided, type_name
 from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
@@ -24,20 +25,6 @@ from mcp_core.tool_result import versions_json
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
 ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str | None]]
-
-
-@dataclass(frozen=True, slots=True)
-class PerCall:
-    """A resource that is opened for each call, such as a transaction or a session.
-
-    Its context manager gets an exception when the call fails, so that a transaction rolls back.
-    """
-
-    open: Callable[[ToolContext], AbstractAsyncContextManager[Any]]
-
-
-Resources = Mapping[Any, Any]
-"""By type: an object that all calls share, or a `PerCall`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +60,7 @@ class BoundTool:
 def bind(
     spec: ToolSpec,
     final_name: str,
-    resources: Resources,
+    provided: Provided,
     deadlines: Mapping[ResponseTime, float],
     *,
     threads: HandlerThreads | None = None,
@@ -81,21 +68,22 @@ def bind(
     structured_format: Format | None = None,
     service_version: str = "",
 ) -> BoundTool:
-    """Bind a tool to its resources. A missing resource is an error here, not during a call.
+    """Bind a tool to what it takes of the app. What nothing provides is an error here, not during a call.
 
     `threads` run a handler that is not async. Without `check_returns`, no validator is made for what it returns.
     """
     if spec.signature.host_context is not None:
         problem = f"{spec.signature.host_context} is the context of an MCP library; take a ToolContext instead"
         raise DeclarationError([f"{spec.name}: {problem}"])
-    missing = [f"{p}: {_type_name(t)}" for p, t in spec.signature.needs.items() if t not in resources]
+    missing = [(name, type_name(of)) for name, of in spec.signature.needs.items() if of not in provided]
     if missing:
-        raise DeclarationError([f"{spec.name}: needs {', '.join(missing)}; provide it with app.provide(type, value)"])
+        fix = "call app.provide({0}, ...), or use a type that JSON can hold"
+        raise DeclarationError([f"{spec.name}: {p}: nothing provides {t}; {fix.format(t)}" for p, t in missing])
     target = spec.declaration.confirm.target if spec.declaration.confirm else None
     return BoundTool(
         spec=spec,
         final_name=final_name,
-        invoke=_invoker(spec, final_name, resources, threads),
+        invoke=_invoker(spec, final_name, provided, threads),
         validator=spec.signature.validator or cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_validator(spec) if check_returns else None,
         write=writer(spec.signature.returns) if check_returns else json_text.to_text,
@@ -106,7 +94,7 @@ def bind(
         permissions=spec.permissions,
         rate_limit=spec.declaration.rate_limit,
         confirmed=spec.asks_person,
-        target=_target_resolver(spec, target, resources) if target else None,
+        target=_target_resolver(spec, target, provided) if target else None,
         read_only=spec.reads_only,
         versions=versions_json(spec.declaration.version, service_version),
         asks=spec.declaration.asks,
@@ -124,27 +112,24 @@ def unknown_tool() -> BoundTool:
         pass
 
     spec = spec_of(unknown, Declaration(name=UNKNOWN))
-    return bind(spec, UNKNOWN, {}, {spec.response_time: 0.0}, check_returns=False)
+    return bind(spec, UNKNOWN, Provided(), {spec.response_time: 0.0}, check_returns=False)
 
 
-def _type_name(of: Any) -> str:
-    return getattr(of, "__name__", str(of))
-
-
-def _invoker(spec: ToolSpec, final_name: str, resources: Resources, threads: HandlerThreads | None) -> Invoke:
+def _invoker(spec: ToolSpec, final_name: str, provided: Provided, threads: HandlerThreads | None) -> Invoke:
     signature = spec.signature
-    provided = {name: resources[of] for name, of in signature.needs.items()}
-    fixed = {name: value for name, value in provided.items() if not isinstance(value, PerCall)}
-    per_call = {name: value for name, value in provided.items() if isinstance(value, PerCall)}
-    keywords = _keywords(spec, signature, fixed)
+    per_call = {name: of for name, of in signature.needs.items() if provided.is_per_call(of)}
+    keywords = _keywords(spec, signature, _shared(spec, provided))
     run = spec.handler if signature.is_async else _in_thread(spec.handler, final_name, threads or HandlerThreads(1))
     if not per_call:
         return lambda arguments, context: run(**keywords(arguments, context))
 
-    async def with_resources(arguments: BaseModel, context: ToolContext) -> Any:
+    factories = provided.for_call(per_call.values())
+
+    async def with_factories(arguments: BaseModel, context: ToolContext) -> Any:
         try:
             async with AsyncExitStack() as stack:
-                opened = {n: await stack.enter_async_context(r.open(context)) for n, r in per_call.items()}
+                made = await factories.open(stack, context)
+                opened = {name: made[of] for name, of in per_call.items()}
                 value: Any = await run(**keywords(arguments, context), **opened)
                 if isinstance(value, Result) and value.is_failure():
                     raise _RollBack(cast(Result[Any], value))
@@ -152,13 +137,19 @@ def _invoker(spec: ToolSpec, final_name: str, resources: Resources, threads: Han
         except _RollBack as failed:
             return failed.result
 
-    return with_resources
+    return with_factories
 
 
-def _target_resolver(spec: ToolSpec, target: TargetFunction, resources: Resources) -> ResolveTarget:
-    provided = {name: resources[of] for name, of in spec.signature.needs.items()}
-    keywords = _keywords(spec, spec.signature, provided)
+def _shared(spec: ToolSpec, provided: Provided) -> dict[str, Any]:
+    """What all calls of a tool get, by parameter."""
+    return {name: provided[of] for name, of in spec.signature.needs.items() if not provided.is_per_call(of)}
+
+
+def _target_resolver(spec: ToolSpec, target: TargetFunction, provided: Provided) -> ResolveTarget:
+    keywords = _keywords(spec, spec.signature, _shared(spec, provided))
     names = inspect.signature(target).parameters.keys()
+    if late := [name for name in names if provided.is_per_call(spec.signature.needs.get(name))]:
+        raise DeclarationError([f"{spec.name}: confirm: target takes {late[0]}, which is made only when the call runs"])
 
     async def resolve(arguments: BaseModel, context: ToolContext) -> str | None:
         values = keywords(arguments, context)
@@ -168,7 +159,7 @@ def _target_resolver(spec: ToolSpec, target: TargetFunction, resources: Resource
 
 
 class _RollBack(Exception):
-    """Carries a failed result out of the resources of a call, so that they roll back."""
+    """Carries a failed result out of what was made for the call, so that it rolls back."""
 
     def __init__(self, result: Result[Any]) -> None:
         super().__init__(result.error)

@@ -15,8 +15,9 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from mcp_core.audit import AuditTrail
-from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
+from mcp_core.calling.bound import BoundTool, bind, unknown_tool
 from mcp_core.calling.policy import CallPolicy
+from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
@@ -68,7 +69,7 @@ class Pipeline:
         *,
         state: State,
         telemetry: Telemetry,
-        resources: Resources,
+        provided: Provided,
         threads: HandlerThreads | None = None,
         running: RunningHandlers | None = None,
         audit: AuditTrail | None = None,
@@ -84,7 +85,7 @@ class Pipeline:
         level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
         self._gate = _await_directly if state.__class__ is MemoryState else self._within_deadline
         self._recorder = Recorder(telemetry, audit, level, clock)
-        self._resources, self._threads = resources, threads
+        self._provided, self._threads = provided, threads
         self.consent_places = ConsentPlaces(state, telemetry.server)
         """Where a person can confirm calls."""
         self._unknown_tool = unknown_tool()
@@ -100,7 +101,7 @@ class Pipeline:
         self._recorder.keep = keep
 
     def bind_tools(self) -> None:
-        """Bind the tools of the registry to their resources, again after they were replaced."""
+        """Bind the tools of the registry to what the app provides, again after they were replaced."""
         registry, published = self._registry, self._policy.format if self._policy.structured else None
         self._tools = {
             final: self.bind(registry.resolve(final), final, structured_format=published)
@@ -115,7 +116,7 @@ class Pipeline:
         return bind(
             spec,
             final_name,
-            self._resources,
+            self._provided,
             self._policy.deadlines,
             threads=self._threads,
             check_returns=check_returns,

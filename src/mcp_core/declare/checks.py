@@ -169,7 +169,7 @@ def _behaviour(spec: ToolSpec) -> Problems:
     declared = spec.declaration
     if declared.category is not UNSET and declared.category not in get_args(Category):
         problems.append(("category", f"{declared.category!r} is not known; use one of {', '.join(get_args(Category))}"))
-    if declared.idempotent is not UNSET and not isinstance(declared.idempotent, bool):
+    if declared.idempotent is not UNSET and not _is_bool(declared.idempotent):
         problems.append(("idempotent", f"{declared.idempotent!r} is not True or False"))
     if spec.category == "query" and declared.idempotent is False:
         problems.append(("idempotent", "is False, but a query has no side effects; set it to True"))

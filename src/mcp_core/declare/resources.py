@@ -48,7 +48,7 @@ class Content(NamedTuple):
 class ResourceSource:
     """The resources whose address begins with `prefix`, and the functions that read and list them.
 
-    The functions are handlers like those of tools: they may take a `ToolContext` and what the app provides (`Need`).
+    The functions are handlers like those of tools: they may take a `ToolContext` and what the app provides.
 
         read(uri: str) -> str | bytes | Content | None       None if it does not exist
         list(cursor: str | None) -> [Resource] | ResourcePage    without `cursor`, all on one page

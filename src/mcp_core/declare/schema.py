@@ -24,9 +24,10 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import SchemaValidator, core_schema
 
-from mcp_core.context import NeedMarker, ToolContext
+from mcp_core.context import ToolContext
 from mcp_core.declare import docstring
 from mcp_core.declare.charter import CONSENT_FIELD
+from mcp_core.declare.data_types import is_provided
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.schema.walk import walk
 
@@ -45,6 +46,7 @@ class Signature:
     """The parameter that takes the whole model; None where each field is a parameter of its own."""
     context_parameter: str | None
     needs: Mapping[str, Any]
+    """What the app provides: parameters and their types, which are classes that JSON cannot hold."""
     returns: Any
     is_async: bool
     host_context: str | None = None
@@ -76,8 +78,8 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
             context = name
         elif _is_host_context(annotation):
             host_context = name
-        elif _is_need(annotation):
-            needs[name] = get_args(annotation)[0]
+        elif is_provided(annotation):
+            needs[name] = annotation
         else:
             plain[name] = parameter.replace(annotation=annotation)
     single = _model_parameter(plain)
@@ -107,10 +109,6 @@ def _is_host_context(annotation: Any) -> bool:
     kinds = (annotation, get_origin(annotation), *get_args(annotation))
     contexts = [k for k in kinds if getattr(k, "__name__", "") == "Context"]
     return any(str(k.__module__).partition(".")[0] in ("mcp", "fastmcp") for k in contexts)
-
-
-def _is_need(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated and any(isinstance(a, NeedMarker) for a in get_args(annotation)[1:])
 
 
 def _model_parameter(plain: Mapping[str, inspect.Parameter]) -> str | None:

@@ -243,7 +243,7 @@ class ToolSpec:
         if declared is UNSET:
             return "slow"
         if isinstance(declared, str):
-            return declared
+            return cast(ResponseTime, declared)
         return next((name for name, seconds in DEADLINES.items() if declared <= seconds), "slow")
 
     @property

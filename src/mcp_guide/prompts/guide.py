@@ -6,7 +6,7 @@ How a prompt is documented: src/mcp_guide/prompts/README.md
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import NO_COLLECTION, no_category
 from mcp_guide.tools.content import GetContentArgs, get_content
-from toolcharter import Need, Result, ToolContext, prompt
+from toolcharter import Result, ToolContext, prompt
 
 HELP = """\
 Add documents to this conversation: @guide EXPRESSION [EXPRESSION ...]
@@ -25,7 +25,7 @@ Collections: {collections}
 # Documented as src/mcp_guide/prompts/README.md shows. The protocol has no list arguments, so there are 15 single ones.
 @prompt(title="Guide", permissions=["documents:read"])
 async def guide(
-    guide: Need[Guide],
+    guide: Guide,
     context: ToolContext,
     *,
     arg1: str = "",

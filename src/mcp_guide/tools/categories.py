@@ -12,7 +12,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Category, find_category, no_category
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
-from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 Name = Annotated[str, Field(description="Name, such as lang.")]
 
@@ -25,7 +25,7 @@ DECISIONS = {"name": "decisions", "dir": "docs/adr", "patterns": ["*.md"], "desc
     tags=["categories"],
     examples=[Example("Show one category", {"name": "lang"}, {"categories": [LANG]})],
 )
-async def list_categories(args: ListArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_categories(args: ListArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """List the categories.
 
     Use it to see which categories there are.
@@ -62,7 +62,7 @@ class AddCategoryArgs(ToolArguments):
     tags=["categories"],
     examples=[Example("A category for decisions", DECISIONS, DECISIONS)],
 )
-async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def add_category(args: AddCategoryArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Add a new category.
 
     Use it to create a category for a folder of documents. Returns the category.
@@ -101,7 +101,7 @@ class ChangeCategoryArgs(AddCategoryArgs):
         )
     ],
 )
-async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def change_category(args: ChangeCategoryArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Change or rename a category.
 
     Use it to point a category at another folder, or for another name or patterns; omitted fields remain.
@@ -148,7 +148,7 @@ class RemoveCategoryArgs(ToolArguments):
         )
     ],
 )
-async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def remove_category(args: RemoveCategoryArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Remove a category.
 
     Use it to drop a category; its files stay.

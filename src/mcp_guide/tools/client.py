@@ -5,7 +5,7 @@ How a tool is documented: src/mcp_guide/tools/README.md
 
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.tools import presets
-from toolcharter import Example, Need, ToolContext
+from toolcharter import Example, ToolContext
 
 _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 
@@ -21,7 +21,7 @@ _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
         )
     ],
 )
-async def client_info(guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def client_info(guide: Guide, context: ToolContext) -> GuideResult:
     """Show what the server knows about this client.
 
     Use it when the wrong project seems active.

@@ -12,7 +12,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_COLLECTION, Collection, find_collection
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
-from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 EXPRESSIONS = Field(description="Its contents, such as lang/python.")
 
@@ -27,7 +27,7 @@ REVIEW = {"name": "review", "expressions": ["guidelines", "backend"]}
     tags=["collections"],
     examples=[Example("All collections", {}, {"collections": [BACKEND]})],
 )
-async def list_collections(args: ListArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_collections(args: ListArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """List the collections.
 
     Use it to see which collections there are.
@@ -62,7 +62,7 @@ class AddCollectionArgs(ToolArguments):
     tags=["collections"],
     examples=[Example("A collection for reviewers", REVIEW, REVIEW)],
 )
-async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def add_collection(args: AddCollectionArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Add a new collection.
 
     Use it to bundle or group guidelines of several categories under one name. Returns the collection.
@@ -97,7 +97,7 @@ class ChangeCollectionArgs(ToolArguments):
         )
     ],
 )
-async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def change_collection(args: ChangeCollectionArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Change or rename a collection.
 
     Use it to add documents to a collection or take them out of it; omitted fields remain.
@@ -140,7 +140,7 @@ class RemoveCollectionArgs(ToolArguments):
         )
     ],
 )
-async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def remove_collection(args: RemoveCollectionArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Remove a collection.
 
     Use it to drop a collection; its documents stay.

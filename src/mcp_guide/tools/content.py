@@ -12,7 +12,7 @@ from mcp_guide import retrieval
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Cursor, Expression, Format, Pattern, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Example, ToolArguments, ToolContext
 
 PYTHON = {
     "content": "# Python\n\nUse type hints. Format with ruff.\n",
@@ -64,7 +64,7 @@ class GetContentArgs(ToolArguments):
         ),
     ],
 )
-async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def get_content(args: GetContentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Read guidelines and documents.
 
     Use it before you write code or text, to know the team's rules, or to open or load a document.
@@ -116,7 +116,7 @@ class SearchContentArgs(ToolArguments):
         )
     ],
 )
-async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def search_content(args: SearchContentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Search the text of all documents for words.
 
     Use it to look for what the docs say about something.
@@ -165,7 +165,7 @@ class ListDocumentsArgs(ToolArguments):
         )
     ],
 )
-async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_documents(args: ListDocumentsArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """List documents by name and title, not their text.
 
     Use it to see which documents or files exist, or are in a category or folder.

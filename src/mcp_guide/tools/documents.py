@@ -11,7 +11,7 @@ from mcp_guide import document_changes
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, ProjectName
-from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 
 class DocumentArgs(ToolArguments):
@@ -53,7 +53,7 @@ class CreateDocumentArgs(DocumentTextArgs):
         )
     ],
 )
-async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def create_document(args: CreateDocumentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Create a new document in a category.
 
     Use it to write, save or add a new guideline, note or file.
@@ -94,7 +94,7 @@ class UpdateDocumentArgs(DocumentTextArgs):
         )
     ],
 )
-async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def update_document(args: UpdateDocumentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Replace the text of a document.
 
     Use it to edit, change or rewrite one; the old text is overwritten.
@@ -137,7 +137,7 @@ async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolCon
         )
     ],
 )
-async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def delete_document(args: DeleteDocumentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Delete a document permanently.
 
     Use it to remove a file or page that is outdated.

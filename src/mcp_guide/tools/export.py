@@ -12,7 +12,7 @@ from mcp_guide.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Format, ProjectName
-from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
@@ -45,7 +45,7 @@ async def _file_to_replace(args: ExportContentArgs, guide: Guide) -> str | None:
         )
     ],
 )
-async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def export_content(args: ExportContentArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Write documents to a file.
 
     Use it to export or save guidelines to an allowed folder.

@@ -13,7 +13,7 @@ from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import FlagValue, resolve_flags, suggest_names
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import NamePart, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Example, ToolArguments, ToolContext
 
 reads = presets.reads.preset(permissions=["flags:read"], tags=["flags"])
 writes = presets.changes.preset(permissions=["flags:write"], tags=["flags"])
@@ -44,7 +44,7 @@ class SetProjectFlagArgs(ToolArguments):
         Example("Remove a flag", {"flag": "strict", "value": None}, {"flag": "strict", "value": None}),
     ],
 )
-async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def set_project_flag(args: SetProjectFlagArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Turn a flag on or off in one project.
 
     Use it to set, disable or remove a flag for this project only.
@@ -76,7 +76,7 @@ class GetProjectFlagArgs(ToolArguments):
         Example("A global default", {"flag": "beta"}, {"flag": "beta", "value": False, "scope": "global"}),
     ],
 )
-async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def get_project_flag(args: GetProjectFlagArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Check a flag of a project.
 
     Use it to see its value, or whether it is on; global flags are the defaults.
@@ -109,7 +109,7 @@ class ListProjectFlagsArgs(ToolArguments):
 @reads(
     examples=[Example("All flags of the project", {}, {"flags": {"beta": False, "strict": True}})],
 )
-async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_project_flags(args: ListProjectFlagsArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """List the flags of a project.
 
     Use it to show all flags of this project, defaults included.
@@ -138,7 +138,7 @@ class SetFeatureFlagArgs(ToolArguments):
 @writes(
     examples=[Example("Turn a flag on globally", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
-async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
+async def set_feature_flag(args: SetFeatureFlagArgs, guide: Guide) -> GuideResult:
     """Turn a global feature flag on or off.
 
     Use it to set, disable or remove a flag everywhere, for all projects.
@@ -165,7 +165,7 @@ class GetFeatureFlagArgs(ToolArguments):
 @reads(
     examples=[Example("A global flag", {"flag": "beta"}, {"flag": "beta", "value": False})],
 )
-async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
+async def get_feature_flag(args: GetFeatureFlagArgs, guide: Guide) -> GuideResult:
     """Check a global feature flag.
 
     Use it to see its global value, or whether it is on for all projects.
@@ -191,7 +191,7 @@ class ListFeatureFlagsArgs(ToolArguments):
 @reads(
     examples=[Example("All global flags", {}, {"flags": {"beta": False}})],
 )
-async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> GuideResult:
+async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Guide) -> GuideResult:
     """List the global feature flags.
 
     Use it to see which flags apply globally, to every project.

@@ -11,7 +11,7 @@ from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import Mode, allows_more
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import ProjectName
-from toolcharter import Confirm, ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
+from toolcharter import Confirm, ConsentRequired, Example, ToolArguments, ToolContext, instructions
 
 
 class GetModeArgs(ToolArguments):
@@ -25,7 +25,7 @@ class GetModeArgs(ToolArguments):
     tags=["modes"],
     examples=[Example("Get the current mode", {}, {"mode": "DISCUSSION"})],
 )
-async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def get_mode(args: GetModeArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Show the current mode.
 
     Use it to see if changes are allowed now.
@@ -74,7 +74,7 @@ async def _project_to_confirm(args: SetModeArgs, guide: Guide, context: ToolCont
         ),
     ],
 )
-async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def set_mode(args: SetModeArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Switch to another mode.
 
     Use it to enter or start discussion, planning, implementation or check; IMPLEMENTATION only after the user agreed.

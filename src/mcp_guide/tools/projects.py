@@ -13,7 +13,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Configuration, Mode, Project, find_project, project_names
 from mcp_guide.tools import categories, collections, presets
 from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
-from toolcharter import Confirm, Example, InvalidArguments, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, InvalidArguments, ToolArguments, ToolContext
 
 ExistingProject = Annotated[str, Field(description="Name, such as shop.")]
 Folder = Annotated[str | None, Field(description="Working folder.")]
@@ -42,7 +42,7 @@ class ListProjectsArgs(ToolArguments):
         )
     ],
 )
-async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_projects(args: ListProjectsArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """List all projects.
 
     Use it to see which projects exist, or which to switch to.
@@ -89,7 +89,7 @@ class GetProjectConfigArgs(ToolArguments):
         )
     ],
 )
-async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def get_project_config(args: GetProjectConfigArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Show the configuration of a project.
 
     Use it to see all its settings.
@@ -129,7 +129,7 @@ class SetProjectArgs(ToolArguments):
         Example("Switch to the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
     ],
 )
-async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def set_project(args: SetProjectArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Switch to another project.
 
     Use it to work there from now on.
@@ -167,7 +167,7 @@ class CloneProjectArgs(ToolArguments):
         )
     ],
 )
-async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def clone_project(args: CloneProjectArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Make a new project as a copy.
 
     Use it to copy another project with its settings, or default, which is empty. Returns the new one.
@@ -206,7 +206,7 @@ class ChangeProjectArgs(ToolArguments):
         )
     ],
 )
-async def change_project(args: ChangeProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def change_project(args: ChangeProjectArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Rename or move a project.
 
     Use it to give a project another name or folder.
@@ -254,7 +254,7 @@ class RemoveProjectArgs(ToolArguments):
         )
     ],
 )
-async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> GuideResult:
+async def remove_project(args: RemoveProjectArgs, guide: Guide) -> GuideResult:
     """Remove a project from the configuration.
 
     Use it to drop or forget a project; its files stay.

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from mcp_core.db import Database, Migrations, address, open_database
+from mcp_core.db import Migrations, address, open_database
 from mcp_noema.model import Dice
-from mcp_noema.repositories import AnkiPackages, Cards, Decks, Notes, Reviews, Scheduling, Statistics, Users
+from mcp_noema.repositories import AnkiPackages, Cards, Collection, Decks, Notes, Reviews, Scheduling, Statistics, Users
 from mcp_noema.store.anki_packages import SqlAnkiPackages
 from mcp_noema.store.cards import SqlCards
 from mcp_noema.store.decks import SqlDecks
@@ -21,12 +21,11 @@ MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
 
 
 @asynccontextmanager
-async def open_collection(url: str | None, dice: Dice | None) -> AsyncGenerator[dict[type[Any], Any]]:
-    """The repositories of the database at that URL, migrated to the newest schema, by the type that tools need."""
+async def open_collection(url: str | None, dice: Dice | None) -> AsyncGenerator[Collection]:
+    """Open the database at that URL, migrated to the newest schema."""
     async with open_database(address(url, "noema")) as database:
         await MIGRATIONS.apply(database)
-        yield {
-            Database: database,
+        repositories: dict[type[Any], Any] = {
             Decks: SqlDecks(database),
             Notes: SqlNotes(database),
             Cards: SqlCards(database),
@@ -36,3 +35,4 @@ async def open_collection(url: str | None, dice: Dice | None) -> AsyncGenerator[
             Users: SqlUsers(database),
             AnkiPackages: SqlAnkiPackages(database),
         }
+        yield Collection(database, repositories)

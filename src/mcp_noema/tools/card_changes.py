@@ -15,7 +15,7 @@ from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MAX_CARDS
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
-from toolcharter import AgentHints, Confirm, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
+from toolcharter import AgentHints, Confirm, Evidence, Example, InvalidArguments, SuggestedAction, ToolContext
 
 # A query may match the whole collection.
 changes_cards = sets.preset(response_time="medium", permissions=["cards:write"], tags=["cards", "decks", "statistics"])
@@ -106,7 +106,7 @@ class SuspendCards(CardSelectionArguments):
         ),
     ],
 )
-async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def suspend_cards(args: SuspendCards, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Pause cards, or unsuspend them.
 
     Use it to stop asking or showing cards until the user says so, to take them out of rotation; for today only, use
@@ -137,7 +137,7 @@ class BuryCards(CardSelectionArguments):
         )
     ],
 )
-async def bury_cards(args: BuryCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def bury_cards(args: BuryCards, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Hide cards until tomorrow, or unbury them.
 
     Use it when the user wants to skip a card, for today only. Returns how many changed, and the first 1,000 ids.
@@ -175,7 +175,7 @@ class SetDueDate(CardSelectionArguments):
         )
     ],
 )
-async def set_due_date(args: SetDueDate, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def set_due_date(args: SetDueDate, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Set the day on which cards are due.
 
     Use it to see cards again on a certain date, or put them off. Returns the new due date and the expected recall.
@@ -234,7 +234,7 @@ class ResetCards(CardSelectionArguments):
         )
     ],
 )
-async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def reset_cards(args: ResetCards, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Make cards new again.
 
     Use it to reset or wipe their progress, and relearn them from scratch. Returns how many changed, and the first

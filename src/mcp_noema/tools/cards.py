@@ -14,7 +14,7 @@ from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
-from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext, hints
+from toolcharter import AgentHints, Example, SuggestedAction, ToolContext, hints
 
 MAX_CARDS = 1000
 """How many cards one call may name by their ids."""
@@ -63,7 +63,7 @@ class GetCard(Arguments):
         )
     ],
 )
-async def get_card(args: GetCard, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def get_card(args: GetCard, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Show one card with its note and its schedule.
 
     Use it to see when a card is due and how well it is known. Returns both sides, the raw fields and the memory state.
@@ -188,7 +188,7 @@ class SearchCards(Arguments):
         ),
     ],
 )
-async def search_cards(args: SearchCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+async def search_cards(args: SearchCards, cards: Cards, world: World, context: ToolContext) -> JsonResult:
     """Find cards by words, deck, tag, state, dates or numbers.
 
     Use it to search for cards about something, or to see what a query matches before changing those cards. Returns

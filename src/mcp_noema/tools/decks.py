@@ -21,7 +21,7 @@ from mcp_noema.tools.vocabulary import (
     step_seconds,
     writes,
 )
-from toolcharter import Confirm, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
+from toolcharter import Confirm, Example, InvalidArguments, SuggestedAction, ToolContext, hints
 
 reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 
@@ -104,7 +104,7 @@ class CreateDeck(Arguments):
         )
     ],
 )
-async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def create_deck(args: CreateDeck, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """Create a new deck for a subject.
 
     Use it to add, start or set up a deck when the user wants to learn something and needs a place for its cards.
@@ -129,7 +129,7 @@ class GetDeck(Arguments):
         Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
     ],
 )
-async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def get_deck(args: GetDeck, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """Show one deck and its settings.
 
     Use it to open a deck, or see how it is set up: options, daily limits, learning steps, target retention. Returns
@@ -156,7 +156,7 @@ class ListDecks(Arguments):
 @reads_decks(
     examples=[Example("All decks but the first", {"offset": 1}, {"decks": [_FRENCH], "total": 2})],
 )
-async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def list_decks(args: ListDecks, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """List all decks, with what is waiting in them today.
 
     Use it when the user asks which decks or subjects they have, or to get ids. Returns name, id and counts of each.
@@ -198,7 +198,7 @@ class SearchDecks(Arguments):
 @reads_decks(
     examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
-async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def search_decks(args: SearchDecks, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """Find a deck by words in its name or description.
 
     Use it to search for a deck, or to see whether there is a deck on something and where. Returns the same as
@@ -274,7 +274,7 @@ class UpdateDeck(Arguments):
         )
     ],
 )
-async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def update_deck(args: UpdateDeck, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """Rename a deck, move it into another, or change its settings.
 
     Use it to set new cards and reviews a day in this deck, learning steps or target retention (percent). Returns
@@ -325,7 +325,7 @@ class DeleteDeck(Arguments):
         )
     ],
 )
-async def delete_deck(args: DeleteDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+async def delete_deck(args: DeleteDeck, decks: Decks, world: World, context: ToolContext) -> JsonResult:
     """Delete a whole deck with everything in it.
 
     Use it when the user asks to throw that very deck away. Returns what was deleted.

@@ -12,7 +12,7 @@ from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
 from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
-from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
+from toolcharter import AgentHints, Evidence, Example, SuggestedAction, ToolContext, hints
 
 MAX_PATH_LENGTH = 1000
 MIN_REVIEWS_TO_FIT = 400
@@ -68,10 +68,10 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
 )
 async def import_anki(  # noqa: PLR0917 - the repositories that it needs
     args: ImportAnki,
-    packages: Need[AnkiPackages],
-    scheduling: Need[Scheduling],
-    folder: Need[Folder],
-    world: Need[World],
+    packages: AnkiPackages,
+    scheduling: Scheduling,
+    folder: Folder,
+    world: World,
     context: ToolContext,
 ) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
@@ -166,7 +166,7 @@ class ExportAnki(Arguments):
     ],
 )
 async def export_anki(
-    args: ExportAnki, packages: Need[AnkiPackages], folder: Need[Folder], world: Need[World], context: ToolContext
+    args: ExportAnki, packages: AnkiPackages, folder: Folder, world: World, context: ToolContext
 ) -> JsonResult:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 

@@ -20,7 +20,6 @@ from toolcharter import (
     Evidence,
     Example,
     InvalidArguments,
-    Need,
     RateLimit,
     SuggestedAction,
     ToolContext,
@@ -98,7 +97,7 @@ _FRENCH = {
         )
     ],
 )
-async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+async def create_note(args: CreateNote, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     """Create a card: add a note of one fact, word or question.
 
     Use it to save something as a flashcard, to remember it; for several, create-notes. Returns the note with its
@@ -150,7 +149,7 @@ class CreateCard(Arguments):
         )
     ],
 )
-async def create_card(args: CreateCard, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+async def create_card(args: CreateCard, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     """Add one card, as create-note does. Returns the note.
 
     create-note takes the same arguments, and more.
@@ -197,7 +196,7 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
         )
     ],
 )
-async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+async def create_notes(args: CreateNotes, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     """Add many flashcards at once.
 
     Use it to make cards from a list of words, questions and answers, an article or a chapter. Returns the outcome
@@ -287,7 +286,7 @@ class UpdateNote(Arguments):
         )
     ],
 )
-async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+async def update_note(args: UpdateNote, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     """Correct or change a note: its text, tags or deck.
 
     Use it to fix a card whose front or back is wrong, to reword, tag or move it. Returns the note and the changes
@@ -345,7 +344,7 @@ class DeleteNote(Arguments):
         )
     ],
 )
-async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+async def delete_note(args: DeleteNote, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     """Delete a note with its cards for good.
 
     Use it when the user asks to remove or throw away that very card, word or fact; to pause it, use suspend-cards.

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel, to_snake
 from mcp_noema.model import UserId, World
 from mcp_noema.repositories import User, Users
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
-from toolcharter import Example, InvalidArguments, Need, ToolContext, hints
+from toolcharter import Example, InvalidArguments, ToolContext, hints
 
 _MIN_MINUTES, _MAX_MINUTES = 1, 600
 
@@ -48,7 +48,7 @@ class GetPreferences(Arguments):
         )
     ],
 )
-async def get_preferences(args: GetPreferences, users: Need[Users], context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
+async def get_preferences(args: GetPreferences, users: Users, context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
     """Show how the user likes to learn.
 
     Use it when they ask for their preferences, or before planning a session. Returns time zone, start of the day,
@@ -75,9 +75,7 @@ class SetPreference(Arguments):
         Example("Short sessions", {"name": "sessionMinutes", "value": 10}, {"userId": "user_1", "preferences": "<any>"})
     ],
 )
-async def set_preference(
-    args: SetPreference, users: Need[Users], world: Need[World], context: ToolContext
-) -> JsonResult:
+async def set_preference(args: SetPreference, users: Users, world: World, context: ToolContext) -> JsonResult:
     """Change how the user likes to learn.
 
     Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.

@@ -23,7 +23,7 @@ from mcp_noema.tools.vocabulary import (
     owner,
     sets,
 )
-from toolcharter import AgentHints, Confirm, Example, Need, SuggestedAction, ToolContext
+from toolcharter import AgentHints, Confirm, Example, SuggestedAction, ToolContext
 
 _DAY, _WEEK, _MONTH = 1, 7, 30
 _FORTNIGHT, _QUARTER = 14, 98
@@ -112,9 +112,7 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
         ),
     ],
 )
-async def plan_workload(
-    args: PlanWorkload, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
-) -> JsonResult:
+async def plan_workload(args: PlanWorkload, scheduling: Scheduling, world: World, context: ToolContext) -> JsonResult:
     """Simulate the daily work of the coming weeks.
 
     Use it to plan how many reviews and minutes a day it takes, or how long a backlog takes. Returns a plan for the
@@ -258,7 +256,7 @@ def _quality_json(quality: Quality) -> dict[str, float]:
     ],
 )
 async def optimize_parameters(
-    args: OptimizeParameters, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
+    args: OptimizeParameters, scheduling: Scheduling, world: World, context: ToolContext
 ) -> JsonResult:
     """Fit the algorithm, FSRS, to how the user really forgets.
 
@@ -388,7 +386,7 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
 )
 async def preview_reschedule(
-    args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
+    args: RescheduleCards, scheduling: Scheduling, world: World, context: ToolContext
 ) -> JsonResult:
     """Show what would happen if due dates were recalculated: a dry run of reschedule-cards.
 
@@ -413,7 +411,7 @@ async def preview_reschedule(
     ],
 )
 async def reschedule_cards(
-    args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
+    args: RescheduleCards, scheduling: Scheduling, world: World, context: ToolContext
 ) -> JsonResult:
     """Reschedule a deck: recompute every due date and interval.
 

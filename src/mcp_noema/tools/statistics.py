@@ -39,7 +39,6 @@ from toolcharter import (
     Evidence,
     Example,
     InvalidArguments,
-    Need,
     SuggestedAction,
     ToolContext,
     hints,
@@ -103,7 +102,7 @@ class PredictRetention(Arguments):
     ],
 )
 async def predict_retention(
-    args: PredictRetention, statistics: Need[Statistics], world: Need[World], context: ToolContext
+    args: PredictRetention, statistics: Statistics, world: World, context: ToolContext
 ) -> JsonResult:
     """Predict how much will be remembered on a day.
 
@@ -217,9 +216,9 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
 )
 async def get_progress(
     args: GetProgress,
-    statistics: Need[Statistics],
-    scheduling: Need[Scheduling],
-    world: Need[World],
+    statistics: Statistics,
+    scheduling: Scheduling,
+    world: World,
     context: ToolContext,
 ) -> JsonResult:
     """Show how the user is doing.
@@ -357,9 +356,9 @@ class GetDeckStats(Arguments):
 )
 async def get_deck_stats(
     args: GetDeckStats,
-    statistics: Need[Statistics],
-    scheduling: Need[Scheduling],
-    world: Need[World],
+    statistics: Statistics,
+    scheduling: Scheduling,
+    world: World,
     context: ToolContext,
 ) -> JsonResult:
     """Show statistics of a deck and its subdecks.
@@ -489,7 +488,7 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
         )
     ],
 )
-async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics], context: ToolContext) -> JsonResult:
+async def get_review_history(args: GetReviewHistory, statistics: Statistics, context: ToolContext) -> JsonResult:
     """List past reviews of a deck or card, newest first.
 
     Use it to show every answer the user gave, and when. Returns grade, time and interval of each.

@@ -9,7 +9,7 @@ from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Reviews
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
-from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, ToolContext, hints
+from toolcharter import AgentHints, Evidence, Example, RateLimit, ToolContext, hints
 
 # Not cached: the queue changes with every answer, and with time.
 reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])
@@ -65,9 +65,7 @@ class GetDueCards(Arguments):
         )
     ],
 )
-async def get_due_cards(
-    args: GetDueCards, reviews: Need[Reviews], world: Need[World], context: ToolContext
-) -> JsonResult:
+async def get_due_cards(args: GetDueCards, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
     Use it to see today's pile: which and how many cards are waiting; to study them, use review-next-card. Returns
@@ -122,9 +120,7 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
         )
     ],
 )
-async def review_next_card(
-    args: ReviewNextCard, reviews: Need[Reviews], world: Need[World], context: ToolContext
-) -> JsonResult:
+async def review_next_card(args: ReviewNextCard, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
     """Get the next question to ask the user.
 
     Use it when they want to study or continue: to be asked, quizzed or tested. Returns both sides of the card and
@@ -188,7 +184,7 @@ class ReviewCard(Arguments):
         )
     ],
 )
-async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
+async def review_card(args: ReviewCard, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
     Use it to mark each answer: right or wrong, easy, good, hard, or again (forgotten). Returns when the card comes
@@ -256,7 +252,7 @@ class UndoReview(Arguments):
         )
     ],
 )
-async def undo_review(args: UndoReview, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
+async def undo_review(args: UndoReview, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
     Use it when the user takes a grade back, or meant another one. Returns the card as it was, ready to be graded

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -107,7 +106,6 @@ class Governor:
             settings=settings,
             title="All governed servers",
             request_headers=_PASSED if any(table.pass_token for table in charter.upstream.values()) else (),
-            lifespan=self._lifespan,
             make_library=self._library(
                 [Served(upstream, self._prefix(name)) for name, upstream in self.upstreams.items()]
             ),
@@ -117,6 +115,7 @@ class Governor:
         for app in (*self.apps.values(), self.all_tools):
             cast(RemoteLibrary, app.library).announce = app.announce
         self.all_tools.has_all_tools = True
+        self.all_tools.provide(Governor, self._serve)
         self.all_tools.pages = partial(self.sign_ins.routes, self.all_tools)
         self._tools: dict[str, list[ToolSpec]] = {}
         self._serve_tools(*self.apps)
@@ -226,12 +225,11 @@ class Governor:
 
     # --- life ---------------------------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def _lifespan(self, _: App) -> AsyncGenerator[None]:
+    async def _serve(self) -> AsyncGenerator["Governor"]:
         """Close idle connections while the apps are served, and all of them at the end."""
         closing = asyncio.create_task(self._close_idle())
         try:
-            yield
+            yield self
         finally:
             closing.cancel()
             await self.close()

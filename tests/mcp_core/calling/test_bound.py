@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from mcp_core import App, Confirm, DeclarationError, Need, NotFound, PerCall, Result, ToolArguments, ToolContext
+from mcp_core import App, Confirm, DeclarationError, NotFound, Result, ToolArguments, ToolContext
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 
@@ -40,13 +40,13 @@ class Session:
 
 def app_with(table: Table, ending: Callable[[], Any], deadline: float = 60.0) -> App:
     @mutation({"row": "x"}, response_time=deadline)
-    async def write(row: Text, session: Need[Session], context: ToolContext) -> Any:
+    async def write(row: Text, session: Session, context: ToolContext) -> Any:
         session.rows.append(row)
         made = ending()
         return await made if asyncio.iscoroutine(made) else made
 
     app = App("test", version="1.0.0", tools=[write])
-    app.provide_each(Session, table.open)
+    app.provide(Session, table.open, scope="call")
     return app
 
 
@@ -126,11 +126,11 @@ async def test_a_resource_that_cannot_be_opened_or_committed_is_a_system_error()
 
     async def error_of(open_it: Callable[..., AbstractAsyncContextManager[Session]]) -> str:
         @mutation()
-        async def write(session: Need[Session]) -> int:
+        async def write(session: Session) -> int:
             return 1
 
         app = App("test", version="1.0.0", tools=[write])
-        app.provide(Session, PerCall(open_it))
+        app.provide(Session, open_it, scope="call")
         async with app:
             return json.loads((await app.call("write")).text)["error_type"]
 
@@ -157,13 +157,13 @@ async def test_several_resources_are_closed_in_reverse_order_and_all_roll_back()
     class Second: ...
 
     @mutation()
-    async def write(first: Need[First], second: Need[Second]) -> int:
+    async def write(first: First, second: Second) -> int:
         done.append(f"run with {first} and {second}")
         raise ZeroDivisionError
 
     app = App("test", version="1.0.0", tools=[write])
-    app.provide_each(First, named("first"))
-    app.provide_each(Second, named("second"))
+    app.provide(First, named("first"), scope="call")
+    app.provide(Second, named("second"), scope="call")
     async with app:
         await app.call("write")
     assert done == ["open first", "open second", "run with first and second", "roll back second", "roll back first"]
@@ -171,7 +171,7 @@ async def test_several_resources_are_closed_in_reverse_order_and_all_roll_back()
 
 async def test_one_object_is_shared_by_all_calls():
     @mutation({"row": "x"})
-    async def write(row: Text, table: Need[Table]) -> int:
+    async def write(row: Text, table: Table) -> int:
         table.rows.append(row)
         return len(table.rows)
 
@@ -183,11 +183,11 @@ async def test_one_object_is_shared_by_all_calls():
 
 async def test_a_need_that_nothing_provides_stops_the_server_at_its_start():
     @query()
-    async def read(table: Need[Table]) -> int:
+    async def read(table: Table) -> int:
         return 1
 
     app = App("test", version="1.0.0", tools=[read])
-    with pytest.raises(DeclarationError, match=r"read: needs table: Table; provide it with app.provide\(type, value\)"):
+    with pytest.raises(DeclarationError, match=r"read: table: nothing provides Table; call app.provide\(Table, ...\)"):
         await app.__aenter__()
     assert not app.is_open
 

@@ -13,7 +13,6 @@ from mcp_core import (
     Content,
     DeclarationError,
     Message,
-    Need,
     NotFound,
     Request,
     Resource,
@@ -118,22 +117,24 @@ async def test_what_a_prompt_needs_is_opened_for_each_request():
         yield Session()
         seen.append("closed")
 
-    async def say(session: Need[Session]) -> str:
+    async def say(session: Session) -> str:
         seen.append(type(session).__name__)
         return "said"
 
     made = app(say)
-    made.provide_each(Session, session)
+    made.provide(Session, session, scope="call")
     async with made:
         await made.library.prompt(Request("say", {}))
     assert seen == ["opened", "Session", "closed"]
 
 
 async def test_a_need_that_nothing_provides_is_refused_at_the_start():
-    async def say(shelf: Need[Content]) -> str:
+    class Shelf: ...
+
+    async def say(shelf: Shelf) -> str:
         return ""
 
-    with pytest.raises(DeclarationError, match="say: needs shelf: Content"):
+    with pytest.raises(DeclarationError, match=r"say: shelf: nothing provides Shelf; call app\.provide"):
         await app(say).__aenter__()
 
 

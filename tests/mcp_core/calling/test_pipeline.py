@@ -27,6 +27,7 @@ from mcp_core import (
 )
 from mcp_core.calling.pipeline import Pipeline
 from mcp_core.calling.policy import CallPolicy
+from mcp_core.calling.provided import Provided
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry
@@ -294,7 +295,7 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
         CallPolicy("hints", "4.5.6"),
         state=MemoryState(),
         telemetry=telemetry,
-        resources={},
+        provided=Provided(),
         clock=now.timestamp,
     )
     answer = await pipeline.run(Request("one", {}))

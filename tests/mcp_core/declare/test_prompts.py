@@ -3,7 +3,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from mcp_core import DeclarationError, Need, PromptArgument, ToolContext, prompt
+from mcp_core import DeclarationError, PromptArgument, ToolContext, prompt
 from mcp_core.declare.prompts import prompt_of
 
 
@@ -17,7 +17,7 @@ def test_text_parameters_become_arguments_and_the_docstring_describes_them():
         hero: str,
         *,
         context: ToolContext,
-        shelf: Need[Shelf],
+        shelf: Shelf,
         place: str | None = None,
         mood: Literal["calm", "wild"] = "calm",
         end: Annotated[str, Field(description="How it ends.")] = "",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, Valid
 from pydantic.json_schema import SkipJsonSchema
 
 from examples.demo import TOOLS
-from mcp_core import Need, ToolArguments, ToolContext
+from mcp_core import ToolArguments, ToolContext
 from mcp_core.declare.schema import (
     UnreadableSignature,
     consent_literal,
@@ -117,7 +117,7 @@ def test_a_model_and_plain_hints_refuse_the_same_with_the_same_words(wrong: dict
 
 
 def test_what_the_app_gives_is_no_argument():
-    async def handler(a: int, store: Need[Store], context: ToolContext | None = None) -> list[int]:
+    async def handler(a: int, store: Store, context: ToolContext | None = None) -> list[int]:
         return []
 
     signature = read_signature(handler)
@@ -128,7 +128,7 @@ def test_what_the_app_gives_is_no_argument():
 
 @pytest.mark.requirement("ARG-4")
 def test_one_model_beside_what_the_app_gives_is_still_flat():
-    def handler(args: Open, context: ToolContext, store: Need[Store]):
+    def handler(args: Open, context: ToolContext, store: Store):
         pass
 
     signature = read_signature(handler)
@@ -189,7 +189,7 @@ def test_signatures_that_agents_cannot_call_are_refused():
     def missing(a: "NoSuchType"):  # noqa: F821
         pass
 
-    def thing(a: Store):
+    def thing(a: list[Store]):
         pass
 
     for function, words in (

@@ -5,7 +5,6 @@ import gc
 import json
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import fastmcp
@@ -19,6 +18,7 @@ from toolcharter_examples import demo
 
 from mcp_core import App, Settings
 from mcp_core.hosts.fastmcp import GovernedTool, add_tools, governed
+from tests.mcp_core.declared import Life
 
 
 def notebook() -> App:
@@ -100,14 +100,14 @@ async def test_the_client_of_fastmcp_works_as_well():
 
 
 def slow_to_open(opened: list[str]) -> App:
-    @asynccontextmanager
-    async def lifespan(app: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         opened.append("opened")
         await asyncio.sleep(0)
-        yield
+        yield Life()
         opened.append("closed")
 
-    app = App("slow", version="1.0.0", lifespan=lifespan)
+    app = App("slow", version="1.0.0")
+    app.provide(Life, open_life)
 
     @app.tool()
     async def hello() -> str:
@@ -145,12 +145,11 @@ async def test_an_app_that_cannot_open_leaves_no_other_open():
     seen: list[str] = []
     good = slow_to_open(seen)
 
-    @asynccontextmanager
-    async def broken(app: App) -> AsyncIterator[None]:
+    async def broken() -> Life:
         raise RuntimeError("no database")
-        yield
 
-    bad = App("bad", version="1.0.0", lifespan=broken)
+    bad = App("bad", version="1.0.0")
+    bad.provide(Life, broken)
     with pytest.raises(RuntimeError, match="no database"):
         async with governed(good, bad)(None):
             pytest.fail("it must not start")

@@ -11,9 +11,9 @@ import pytest_asyncio
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
 
-from mcp_core.db import Database
 from mcp_noema.app import build
 from mcp_noema.model import World
+from mcp_noema.repositories import Collection
 from mcp_noema.settings import NoemaSettings
 from mcp_noema.store import conditions
 from mcp_noema.store.tables import cards, decks
@@ -52,7 +52,7 @@ async def learner(few_parameters: None, sqlite_collection: Path, tmp_path: Path)
             last = sa.select(sa.func.max(decks.c.id)).scalar_subquery()
             connection.execute(sa.update(cards).where(cards.c.id > 1).values(deck_id=last))
 
-        await app.provided(Database).write(add_decks)
+        await app.provided(Collection).database.write(add_decks)
         yield ana
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 from pydantic import BaseModel
 
-from toolcharter import Example, InvalidArguments, Need, tool
+from toolcharter import Example, InvalidArguments, tool
 
 NOTATION = re.compile(r"([1-9]\d?)?d([1-9]\d{0,2})")
 
@@ -20,7 +20,7 @@ class Roll(BaseModel):
 
 
 @rolls(examples=[Example("Two dice", {"notation": "2d6"}, {"rolls": ["<number>", "<number>"], "total": "<number>"})])
-async def roll_dice(notation: str, random: Need[Random]) -> Roll:
+async def roll_dice(notation: str, random: Random) -> Roll:
     """Roll dice and add up the results.
 
     Use this when the user wants to roll dice or needs a random number from 1 to 999.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from mcp_core import Answer, App, Caller, Confirm, Need, Question, Request, Settings, ToolContext
+from mcp_core import Answer, App, Caller, Confirm, Question, Request, Settings, ToolContext
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
@@ -331,19 +331,29 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
     assert ran == []
 
 
+class Folders:
+    """The folders of the person; the last is the current one."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    def __getitem__(self, index: int) -> str:
+        return self.names[index]
+
+
 def with_target(folders: list[str], deleted: list[str]) -> App:
     """A tool whose arguments do not say in which folder it deletes."""
 
-    async def current_folder(note: str, folders: list[str]) -> str:
+    async def current_folder(note: str, folders: Folders) -> str:
         return folders[-1]
 
     @mutation({"note": "a"}, confirm=Confirm(ask="Delete {note} in {target}?", target=current_folder, required=True))
-    async def delete(note: Text, folders: Need[list]) -> str:
+    async def delete(note: Text, folders: Folders) -> str:
         deleted.append(f"{folders[-1]}/{note}")
         return "deleted"
 
     app = App("test", version="1.0.0", tools=[delete])
-    app.provide(list, folders)
+    app.provide(Folders, Folders(folders))
     return app
 
 

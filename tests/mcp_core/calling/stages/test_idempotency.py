@@ -2,13 +2,12 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from mcp_core import Answer, App, Caller, Confirm, Conflict, Need, Question, Request, Settings, Unavailable
+from mcp_core import Answer, App, Caller, Confirm, Conflict, Question, Request, Settings, Unavailable
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages.idempotency import KEY, MAX_KEY_LENGTH, REPEATED
 from mcp_core.context import RequestHeaders
@@ -52,44 +51,47 @@ class Ledger:
 
     def app(self, **options: Any) -> App:
         @mutation({"n": 1}, idempotent=False, permissions=["ledger:write"])
-        async def add(n: Number, database: Need[Ledger]) -> list[int]:
+        async def add(n: Number, database: Ledger) -> list[int]:
             await database.add(n)
             return await database.all()
 
         @mutation({"n": 1}, idempotent=False)
-        async def add_also(n: Number, database: Need[Ledger]) -> list[int]:
+        async def add_also(n: Number, database: Ledger) -> list[int]:
             await database.add(n)
             return await database.all()
 
         @mutation({"n": 1})
-        async def repeat(n: Number, database: Need[Ledger]) -> list[int]:
+        async def repeat(n: Number, database: Ledger) -> list[int]:
             await database.add(n)
             return await database.all()
 
         @mutation({"n": 1, "explicit_action": "REMOVE"}, confirm=Confirm("REMOVE", required=True))
-        async def remove(n: Number, database: Need[Ledger]) -> list[int]:
+        async def remove(n: Number, database: Ledger) -> list[int]:
             await database.add(-n)
             return await database.all()
 
         @query({})
-        async def count(database: Need[Ledger]) -> int:
+        async def count(database: Ledger) -> int:
             return len(await database.all())
 
         tools = [add, add_also, repeat, remove, count]
-        return App("test", version="1.0.0", tools=tools, lifespan=self.open, settings=self.settings, **options)
+        return self.serve(tools, **options)
 
-    @asynccontextmanager
-    async def open(self, app: App) -> AsyncIterator[None]:
+    def serve(self, tools: list[Any], **options: Any) -> App:
+        app = App("test", version="1.0.0", tools=tools, settings=self.settings, **options)
+        app.provide(Ledger, self.open)
+        return app
+
+    async def open(self, app: App) -> AsyncIterator["Ledger"]:
         self.database: Database | None = None
-        app.provide(Ledger, self)
         if self.settings.db is None:
-            yield
+            yield self
             return
         async with open_database(address(self.settings.db, "test")) as database:
             self.database = database
             await database.write(create)
             await app.use_database(database)
-            yield
+            yield self
 
     async def add(self, n: int) -> None:
         if self.database is None:
@@ -465,7 +467,7 @@ async def test_a_key_that_cannot_be_checked_is_refused(dead_url: str):
 
 async def test_a_handler_that_catches_everything_does_not_act_twice(sql_settings: Settings):
     @mutation({"n": 1}, idempotent=False)
-    async def add_anyway(n: Number, book: Need[Ledger]) -> str:
+    async def add_anyway(n: Number, book: Ledger) -> str:
         for _ in range(2):
             with contextlib.suppress(Exception):
                 await book.add(n)
@@ -475,10 +477,7 @@ async def test_a_handler_that_catches_everything_does_not_act_twice(sql_settings
     one, two = Ledger(sql_settings), Ledger(sql_settings)
     one.go_on.clear()
     request = Request("add_anyway", {"n": 1}, ANN, meta={KEY: "k"})
-    apps = [
-        App("test", version="1.0.0", tools=[add_anyway], lifespan=book.open, settings=sql_settings)
-        for book in (one, two)
-    ]
+    apps = [book.serve([add_anyway]) for book in (one, two)]
     async with apps[0] as first, apps[1] as second:
         acting = asyncio.create_task(said(first, request))
         await one.started.wait()

@@ -1,12 +1,10 @@
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-
 import pytest
 
 from mcp_core.hosts.lane import opening as module
 from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.lane.opening import open_in_background
 from mcp_core.hosts.protocol import Peer
+from tests.mcp_core.declared import Life
 from toolcharter import App, Caller
 
 
@@ -50,12 +48,11 @@ async def test_without_any_request_the_app_is_opened_after_a_while(monkeypatch: 
 
 
 async def test_an_app_that_cannot_be_opened_is_noticed_though_nothing_was_requested():
-    @asynccontextmanager
-    async def fail(_: App) -> AsyncGenerator[None]:
+    async def fail() -> Life:
         raise OSError("no database")
-        yield
 
-    app = App("pinger", version="1.0.0", tools=[ping], lifespan=fail)
+    app = App("pinger", version="1.0.0", tools=[ping])
+    app.provide(Life, fail)
     with pytest.raises(OSError, match="no database"):
         async with open_in_background(app):
             pass

@@ -21,6 +21,7 @@ from mcp_core.hosts.site.listener import listen
 from mcp_core.hosts.site.server import Site
 from mcp_core.hosts.site.serving import _refuse_open_server, serve_http
 from mcp_core.start_errors import CannotStart, InvalidSetting
+from tests.mcp_core.declared import Life
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
 SPANS = """
@@ -113,13 +114,13 @@ def test_an_address_that_is_not_ours_is_named():
 
 
 def small(name: str, seen: list[str]) -> App:
-    @asynccontextmanager
-    async def lifespan(_: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         seen.append(f"{name} opened")
-        yield
+        yield Life()
         seen.append(f"{name} closed")
 
-    app = App(name, version="1.0.0", lifespan=lifespan, settings=Settings())
+    app = App(name, version="1.0.0", settings=Settings())
+    app.provide(Life, open_life)
 
     @app.tool()
     async def whoami() -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -13,17 +12,18 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 
+from tests.mcp_core.declared import Life
 from toolcharter import App
 
 
 def shop(events: list[str]) -> App:
-    @asynccontextmanager
-    async def lifespan(_: App) -> AsyncIterator[None]:
+    async def open_life() -> AsyncIterator[Life]:
         events.append("opened")
-        yield
+        yield Life()
         events.append("closed")
 
-    app = App("shop", lifespan=lifespan)
+    app = App("shop")
+    app.provide(Life, open_life)
 
     @app.tool
     def add(a: int, b: int) -> int:
