@@ -313,6 +313,7 @@ def build(settings: Settings) -> App:
     """The server: its tools, its policy, and the objects that they need."""
     app = App(
         "demo",
+        strict=True,
         version="1.0.0",
         title="Notebook",
         instructions="A notebook. Call list_notes first to see what is there.",

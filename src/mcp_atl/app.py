@@ -81,6 +81,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
     offered = [function for function in COMMANDS if _is_offered(function, own)]
     app = App(
         "atl",
+        strict=True,
         version=VERSION,
         title="Atlassian",
         description=DESCRIPTION,

@@ -34,7 +34,7 @@ from mcp_core.errors import ForgedReply, UnknownTool
 from mcp_core.extras import RequiresExtra, missing_extra
 from mcp_core.health import HealthCheck
 from mcp_core.idempotency import KeyStore
-from mcp_core.registry import ToolRegistry
+from mcp_core.registry import ToolRegistry, listed_tools
 from mcp_core.settings import Settings
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
@@ -104,6 +104,7 @@ class App:
         state: State | None = None,
         telemetry: Telemetry | None = None,
         verifier: TokenVerifier | None = None,
+        strict: bool = False,
         request_headers: Iterable[str] = (),
         notice: Callable[[], str | None] | None = None,
         make_library: Callable[[ToolRegistry, RequestRecorder], Library] = Library,
@@ -111,7 +112,8 @@ class App:
         """`description` is one sentence for people: what the server is for. `instructions` are for agents.
 
         `notice` gives what a person who starts the server in a terminal should know, such as that its data is made up.
-        `request_headers` are the HTTP headers that handlers find in `ToolContext.headers`.
+        `request_headers` are the HTTP headers that handlers find in `ToolContext.headers`. A `strict` server refuses
+        tools that are not governed, with everything that is missing.
 
         The value of a header whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
         """
@@ -119,7 +121,7 @@ class App:
         self.description, self.notice = description, notice
         self.skills = skills
         """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
-        self.registry = ToolRegistry(naming)
+        self.registry = ToolRegistry(naming, strict=strict)
         self.tools_version = 0
         """Counts how often the tools changed. Hosts write their lists again when it changes."""
         self.prepare_examples = prepare_examples
@@ -132,7 +134,7 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
-        tools = tuple(tools)
+        tools = listed_tools(tools)
         may_change = not tools or isinstance(self.library, LiveLibrary)
         self.changes = Changes(most=MAX_CLIENTS) if may_change else None
         """Tells the clients that listen what changes. None for a server that was made with the list of its tools."""

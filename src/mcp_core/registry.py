@@ -1,6 +1,7 @@
 """`ToolRegistry`: the tools of one server, under the names that agents see."""
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import ModuleType
@@ -8,15 +9,17 @@ from typing import Any
 
 from mcp_core.declare.checks import spec_problems, value_problems
 from mcp_core.declare.naming import Naming, ToolMentions
-from mcp_core.declare.spec import Category, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.spec import Category, ToolSpec, declaration_of, name_of, spec_of
 from mcp_core.errors import DeclarationError, UnknownTool
 
 
 class ToolRegistry:
     """The tools in the order of their registration. Each server has its own registry."""
 
-    def __init__(self, naming: Naming | None = None) -> None:
+    def __init__(self, naming: Naming | None = None, *, strict: bool = False) -> None:
         self.naming = naming or Naming()
+        self.strict = strict
+        """Whether a tool whose declaration is not full is refused."""
         self._by_name: dict[str, ToolSpec] = {}
         self._by_final: dict[str, ToolSpec] = {}
         self._mentions: ToolMentions | None = None
@@ -36,16 +39,23 @@ class ToolRegistry:
         return spec
 
     def register_all(self, tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType]) -> None:
-        """Add several; a module stands for the tools declared in it, in their order."""
+        """Add several; a module stands for the tools declared in it, in their order.
+
+        Raises DeclarationError with the problems of all of them.
+        """
+        problems: list[str] = []
         for item in tools:
-            if isinstance(item, ModuleType):
-                self.register_all(_tools_declared_in(item))
-            else:
-                self.register(item)
+            for tool in _tools_declared_in(item) if isinstance(item, ModuleType) else (item,):
+                try:
+                    self.register(tool)
+                except DeclarationError as error:
+                    problems += error.problems
+        if problems:
+            raise DeclarationError(problems)
 
     def replace_all(self, tools: Iterable[ToolSpec]) -> None:
         """Register these tools in place of all others. If one cannot be registered, nothing changes."""
-        new = ToolRegistry(self.naming)
+        new = ToolRegistry(self.naming, strict=self.strict)
         new.register_all(tools)
         self._by_name, self._by_final, self._mentions = new._by_name, new._by_final, None
 
@@ -75,7 +85,7 @@ class ToolRegistry:
         spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
         if spec.listed is not None:
             return []  # its author wrote no declaration
-        problems = spec_problems(spec) if spec.governed else value_problems(spec)
+        problems = spec_problems(spec) if spec.governed or self.strict else value_problems(spec)
         if problem := self.naming.problem(spec.name, spec.declaration.prefix):
             problems.append(f"{spec.name}: name: {problem}")
         return problems
@@ -119,6 +129,31 @@ class ToolRegistry:
     def nearest(self, final_name: str) -> list[str]:
         """The names most like one that no tool has."""
         return difflib.get_close_matches(final_name[:128], self._by_final, n=2, cutoff=0.5)
+
+
+def listed_tools(tools: Any) -> tuple[Any, ...]:
+    """The entries of a list of tools. Raises DeclarationError for what is not a tool, with what to write."""
+    if callable(tools) or isinstance(tools, ModuleType | ToolSpec):
+        name = getattr(tools, "__name__", "...").rpartition(".")[2]
+        raise DeclarationError([f"tools: {name} is not a list; write tools=[{name}]"])
+    entries = tuple(tools)
+    if problems := [problem for entry in entries if (problem := _entry_problem(entry))]:
+        raise DeclarationError(problems)
+    return entries
+
+
+def _entry_problem(entry: Any) -> str | None:
+    if isinstance(entry, ModuleType | ToolSpec):
+        return None
+    if inspect.iscoroutine(entry):
+        entry.close()
+        return f"tools: {entry.__name__}(...) is a call; write {entry.__name__}, without parentheses"
+    if not callable(entry):
+        return f"tools: {entry!r:.80} is not a tool; give functions with @tool, or modules that have them"
+    if declaration_of(entry) is None:
+        name = name_of(entry)
+        return f"tools: {name} is not declared as a tool; write @tool above it, or app.tool({name})"
+    return None
 
 
 def _tools_declared_in(module: ModuleType) -> list[Callable[..., Any]]:

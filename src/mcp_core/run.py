@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_core import mcp_log
 from mcp_core.app import App
+from mcp_core.declare.steps import steps_line
 from mcp_core.errors import DeclarationError
 from mcp_core.extras import SERVERS, requirement_of
 from mcp_core.hosts.sdk import loading_sdk
@@ -35,6 +36,8 @@ Build = Callable[[Any], App]
 """It takes `Settings`, or a subclass for a server with options of its own."""
 
 TRANSPORTS = ("stdio", "http")
+logger = mcp_log.get_logger(__name__)
+
 GREETING_TOOLS = 8
 """How many tools the greeting in a terminal names."""
 
@@ -78,6 +81,7 @@ def run(
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
         set_up_export(settings.otlp, target or program.name)
         app = _with_settings(server, settings)
+        log_steps(app)
         if options.transport == "http":
             _serve_http(app, settings, console, changes)
         else:
@@ -87,6 +91,12 @@ def run(
     except CannotStart as error:
         sys.stderr.write(f"{parser.prog} cannot start. {error}\n")
         raise SystemExit(error.exit_code) from None
+
+
+def log_steps(app: App) -> None:
+    """Name what is missing in the declarations of its tools, in one line."""
+    if line := steps_line(app.registry.get_all()):
+        logger.warning("%s: %s `toolcharter verify` has more.", app.name, line)
 
 
 def _with_settings(server: App | Build, settings: Settings) -> App:

@@ -35,6 +35,7 @@ def build(settings: GuideSettings) -> App:
     """Build the server."""
     app = App(
         "guide",
+        strict=True,
         version=VERSION,
         title="Guide",
         description=DESCRIPTION,

@@ -44,6 +44,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
     """Make the server. A test passes its own clock and dice."""
     app = App(
         "noema",
+        strict=True,
         version=VERSION,
         title="Noema",
         description=DESCRIPTION,

@@ -20,6 +20,7 @@ def build(settings: Settings) -> App:
     """The server."""
     app = App(
         "todo",
+        strict=True,
         version=VERSION,
         title="Todo list",
         description=DESCRIPTION,

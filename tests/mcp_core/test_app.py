@@ -22,6 +22,7 @@ from mcp_core import (
     UnknownTool,
     hints,
     prompt,
+    tool,
 )
 from mcp_core.calling.render import Format
 from mcp_core.declare.spec import spec_of
@@ -402,6 +403,7 @@ def test_a_contradiction_or_a_typo_at_a_prompt_is_refused(options: dict[str, Any
 async def test_tools_can_be_replaced_while_calls_are_running():
     started, go_on = asyncio.Event(), asyncio.Event()
 
+    @tool
     async def old() -> str:
         """Wait."""
         started.set()
@@ -429,6 +431,7 @@ async def test_tools_can_be_replaced_while_calls_are_running():
 
 
 async def test_tools_that_cannot_be_registered_replace_nothing():
+    @tool
     async def one() -> str:
         """Answer."""
         return "one"

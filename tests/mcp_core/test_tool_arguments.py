@@ -161,9 +161,9 @@ def test_declaring_with_words_keeps_them():
 
 @pytest.mark.requirement("COL-1", "DEF-2")
 def test_a_faulty_declaration_is_refused_and_not_collected():
-    with pytest.raises(DeclarationError, match="greet: tags: is missing"):
+    with pytest.raises(DeclarationError, match="greet: cache_ttl: is 60, but a mutation is never cached"):
 
-        @ToolArguments.declare(category="query")
+        @ToolArguments.declare(category="mutation", cache_ttl=60)
         def greet(args: Wanted) -> str:
             """Greet."""
             return args.name

@@ -558,6 +558,7 @@ async def test_our_own_app_answers_by_itself():
 
 
 async def test_our_own_app_refuses_a_tool_that_wants_another_librarys_context():
+    @tool
     async def who(ctx: fastmcp.Context) -> str:
         """Say who."""
         return ""

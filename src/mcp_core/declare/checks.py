@@ -52,7 +52,7 @@ def spec_problems(spec: ToolSpec) -> list[str]:
 
 
 def value_problems(spec: ToolSpec) -> list[str]:
-    """What is wrong with the values of a declaration that need not be full."""
+    """What is wrong with the values of a declaration, which need not be full."""
     return _sentences(spec, _run(spec, _OF_VALUES))
 
 
@@ -221,6 +221,11 @@ def _documentation(spec: ToolSpec) -> Problems:
         problems.append(("tags", f"is empty; give {REQUIRED['tags']}"))
     for name in schema.undescribed(spec.input_schema):
         problems.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
+    return problems
+
+
+def _examples(spec: ToolSpec) -> Problems:
+    problems: Problems = []
     for example in spec.examples:
         try:
             json_text.to_text(example.expected_result)
@@ -303,6 +308,7 @@ _OF_VALUES: Sequence[Check] = (
     _behaviour,
     _response_time,
     _caching,
+    _examples,
     _limits,
     _deprecation,
     _arguments,
@@ -315,6 +321,7 @@ _ALL: Sequence[Check] = (
     _response_time,
     _caching,
     _documentation,
+    _examples,
     _limits,
     _deprecation,
     _arguments,

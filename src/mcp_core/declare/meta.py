@@ -7,15 +7,15 @@ from typing import Any
 
 from mcp_core import json_text
 from mcp_core.declare.charter import META
-from mcp_core.declare.spec import UNSET, Deprecation, Example, RateLimit, ToolSpec
+from mcp_core.declare.spec import DEFAULTS, UNSET, Deprecation, Example, RateLimit, ToolSpec
 
 
 def declared_meta(spec: ToolSpec) -> dict[str, Any]:
     """All that the tool declares, by the names of the charter. What was not declared is left out."""
     declared = spec.declaration
     fields: dict[str, Any] = {
-        "version": declared.version,
-        "category": spec.category,
+        "version": declared.version if spec.governed or declared.version != DEFAULTS["version"] else None,
+        "category": spec.category if spec.has_known_effect else None,
         "responseTime": None if declared.response_time is UNSET else spec.response_time,
         "cacheable": spec.cache_ttl is not None if spec.has_known_effect else None,
         "cacheTTL": spec.cache_ttl,

@@ -149,9 +149,9 @@ class Declaration:
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing of what the charter asks for was declared."""
-        return self.category is UNSET and self.examples is UNSET and self.tags is UNSET
+    def is_complete(self) -> bool:
+        """Whether all that the charter asks for was declared."""
+        return not any(getattr(self, name) is UNSET for name in self.__slots__)
 
     def options(self) -> dict[str, Any]:
         """What was declared: the fields that are not as they are by default."""
@@ -199,8 +199,8 @@ class ToolSpec:
 
     @property
     def governed(self) -> bool:
-        """Whether the author declared the tool in full; a bare function is served, but not vouched for."""
-        return not self.declaration.is_empty
+        """Whether the author declared the tool in full; any other is served as far as it is declared."""
+        return self.declaration.is_complete
 
     @property
     def category(self) -> Category:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, Unpack, overload
 
-from mcp_core.declare.checks import spec_problems
+from mcp_core.declare.checks import spec_problems, value_problems
 from mcp_core.declare.spec import (
     COMPLETE,
     DECLARED,
@@ -31,7 +31,8 @@ class ToolDecorator:
 
         @reads(examples=[...])
 
-    A keyword at the declaration wins over that of a preset. A wrong or missing one fails here, at import.
+    A keyword at the declaration wins over that of a preset. A wrong one fails here, at import. Missing ones are named
+    when the server starts; a strict server does not start without them.
     The function is returned as it is, and can still be called directly.
     """
 
@@ -85,7 +86,7 @@ tool = ToolDecorator()
 def _declare(function: F, options: ToolOptions) -> F:
     declared = add_options(function, declaration_of(function), options)
     spec = spec_of(function, declared)
-    if problems := spec_problems(spec):
+    if problems := spec_problems(spec) if spec.governed else value_problems(spec):
         raise DeclarationError(problems)
     setattr(function, COMPLETE, spec)
     return _mark(function, declared)

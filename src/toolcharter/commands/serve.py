@@ -9,6 +9,7 @@ from mcp_core.app import App
 from mcp_core.hosts.site.serving import serve_http
 from mcp_core.install_command import install_command
 from mcp_core.otlp import set_up_export
+from mcp_core.run import log_steps
 from mcp_core.setting_sources import add_options, from_options
 from mcp_core.settings import settings_type
 from toolcharter import targets
@@ -53,4 +54,6 @@ def _none_available() -> str:
 def _load(target: str, options: argparse.Namespace) -> App:
     found = targets.find(target)
     server = targets.build(found, target, from_options(options, settings_type(found), target))
-    return targets.require_app(server, target)
+    app = targets.require_app(server, target)
+    log_steps(app)
+    return app

@@ -7,8 +7,8 @@ from toolcharter.verify.model import Tool
 
 
 def is_declared(tool: Tool) -> bool:
-    """Whether the tool has a declaration: in this process, or by our keys in its `_meta`."""
-    return tool.spec is not None or any(key.startswith(META) for key in tool.listed.meta)
+    """Whether the tool has a full declaration, which has a version in `_meta`."""
+    return tool.spec.governed if tool.spec is not None else META + "version" in tool.listed.meta
 
 
 def declared_value(tool: Tool, name: str) -> Any:

@@ -42,7 +42,7 @@ class VerifyResult:
     file: str | None = None
     """The file that the server was read from, if any."""
     notes: Sequence[str] = ()
-    """What was called, and what could not be judged."""
+    """What was called, what could not be judged, and what the tools lack to be governed."""
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -79,4 +79,15 @@ def verify_server(
         live.judged if live and is_only_live else None,
         with_quality=any(rule.family != "security" for rule in rules),
     )
-    return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file, live.notes if live else ())
+    return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file, _notes(server, live))
+
+
+def _notes(server: Server, live: LiveResult | None) -> Sequence[str]:
+    """Sentences beside the findings: what was called, and the step of governance of our own tools."""
+    notes, specs = live.notes if live else (), [tool.spec for tool in server.tools if tool.spec is not None]
+    if not specs:
+        return notes
+    from mcp_core.declare.steps import steps_line  # noqa: PLC0415 - 90 ms, loaded with a server of ours
+
+    steps = steps_line(specs)
+    return (*notes, steps) if steps else notes

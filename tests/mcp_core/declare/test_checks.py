@@ -4,17 +4,17 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from mcp_core import Confirm, DeclarationError, Deprecation, Example, RateLimit, ToolArguments, hints, tool
+from mcp_core import App, Confirm, DeclarationError, Deprecation, Example, RateLimit, ToolArguments, hints, tool
 from mcp_core.declare.checks import REQUIRED, spec_problems, value_problems
 from mcp_core.declare.spec import UNSET, Declaration, spec_of
 from tests.mcp_core.declared import FULL, function
 
 
 def problems_of(**changes: Any) -> tuple[str, ...]:
-    """What importing a module with this declaration would say."""
+    """The error of a strict server for a tool with this declaration, which may come at its import."""
     declared = {name: value for name, value in (FULL | changes).items() if value is not UNSET}
     with pytest.raises(DeclarationError) as refused:
-        tool(**declared)(function())
+        App("test", strict=True).tool(tool(**declared)(function()))
     return refused.value.problems
 
 

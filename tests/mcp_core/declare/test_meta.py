@@ -36,8 +36,19 @@ def test_what_a_full_declaration_leaves_empty_is_stated_all_the_same():
     assert not {"dev.toolcharter/cacheTTL", "dev.toolcharter/rateLimit", "dev.toolcharter/deprecated"} & meta.keys()
 
 
-def test_a_bare_function_claims_nothing_but_a_version_and_the_category_it_is_treated_as():
-    assert declared_meta(spec_of(function(), Declaration())) == {
-        "dev.toolcharter/version": "1.0.0",
-        "dev.toolcharter/category": "mutation",
-    }
+@pytest.mark.requirement("AUT-2")
+@pytest.mark.parametrize(
+    ("declared", "published"),
+    [
+        ({}, {}),
+        ({"tags": ["cards"]}, {"tags": ["cards"]}),
+        ({"read_only": True}, {"category": "query", "cacheable": False}),
+        ({"category": "mutation"}, {"category": "mutation", "cacheable": False}),
+        ({"cache_ttl": 60}, {"category": "query", "cacheable": True, "cacheTTL": 60}),
+        ({"version": "2.0.0"}, {"version": "2.0.0"}),
+    ],
+    ids=str,
+)
+def test_a_declaration_that_is_not_full_claims_what_follows_from_it_and_no_more(declared, published):
+    found = declared_meta(spec_of(function(), Declaration(**declared)))
+    assert found == {f"dev.toolcharter/{name}": value for name, value in published.items()}

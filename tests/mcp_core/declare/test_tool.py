@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import DeclarationError, Example, tool
+from mcp_core import App, DeclarationError, Example, tool
 from mcp_core.declare.meta import META, declared_meta
 from mcp_core.declare.spec import Declaration, declaration_of, spec_of
 from tests.mcp_core.declared import FULL, function
@@ -39,10 +39,11 @@ def test_a_kind_of_tool_brings_the_usual_values(kind: Any, values: dict[str, Any
 
 @pytest.mark.requirement("DEF-1", "DEF-2")
 @pytest.mark.parametrize("kind", [tool.query, tool.mutation, tool.analysis, tool.generation])
-def test_a_kind_of_tool_still_demands_permissions_examples_and_tags(kind: Any):
+def test_a_strict_server_demands_permissions_examples_and_tags_of_each_kind_of_tool(kind: Any):
     for decorate in (kind, kind()):
+        declared = decorate(function())
         with pytest.raises(DeclarationError) as refused:
-            decorate(function())
+            App("test", strict=True, tools=[declared])
         assert [line.split(": ")[1] for line in refused.value.problems] == ["permissions", "examples", "tags"]
 
 

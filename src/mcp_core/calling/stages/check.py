@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from types import NoneType
+from types import CoroutineType, NoneType
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -40,7 +40,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
     try:
         data = tool.write(value)
     except TypeError as error:
-        raise BrokenResult(f"returned a value without a JSON form: {error}") from error
+        raise _not_awaited(value) or BrokenResult(f"returned a value without a JSON form: {error}") from error
     if data == "null" and policy is not None:
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
@@ -83,10 +83,21 @@ def _check_value(value: Any, declared: SchemaValidator) -> None:
     try:
         declared.validate_python(value, strict=True)
     except ValidationError as error:
+        if (forgotten := _not_awaited(value)) is not None:
+            raise forgotten from None
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the value"
         problem = f"returned {type(value).__name__}, which is not what it declares: {place}: {first['msg']}"
         raise BrokenResult(problem) from None
+
+
+def _not_awaited(value: Any) -> BrokenResult | None:
+    """The error for a handler that returns a coroutine: an await was forgotten."""
+    if not isinstance(value, CoroutineType):
+        return None
+    call = cast(Any, value)
+    call.close()
+    return BrokenResult(f"returned a call of {call.__name__} that did not run; write `await {call.__name__}(...)`")
 
 
 def _returned_failure(result: Result[Any], spec: ToolSpec, policy: HintPolicy | None) -> Body:

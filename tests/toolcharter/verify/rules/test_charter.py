@@ -98,6 +98,10 @@ def test_a_server_without_declarations_has_no_charter_findings():
     assert found({"name": "listNotes", "description": "Notes.", "_meta": {"other/version": 1}}) == []
 
 
+async def read_note() -> str:
+    return "a note"
+
+
 def test_a_bare_tool_in_a_declared_server_is_found_on_the_wire_and_in_the_process():
     wire = run_rules(example_server([meta(), {"name": "get_note"}]), RULES)
     assert [(f.tool, f.name, f.message) for f in wire] == [
@@ -109,8 +113,15 @@ def test_a_bare_tool_in_a_declared_server_is_found_on_the_wire_and_in_the_proces
         return len(text)
 
     app = App("made-up", version="1.0.0", tools=[count_letters])
-    names = {f.name for f in run_rules(server_from_app(app), RULES)}
-    assert names == {"undeclared-tool", "unexplained-tool"}
+    assert list(run_rules(server_from_app(app), RULES)) == []
+    app.tool(query(name="read_note", description="Read a note. Use this when one is asked for. Returns it.")(read_note))
+    assert [(f.tool, f.name, f.message) for f in run_rules(server_from_app(app), RULES)] == [
+        (
+            "count_letters",
+            "undeclared-tool",
+            "has no full declaration: permissions, category, response_time, idempotent, examples, tags are missing",
+        )
+    ]
 
 
 @pytest.mark.requirement("ARG-6")
