@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel
 
-from mcp_core import App, NotFound, Result, Settings, hints
+from mcp_core import App, NotFound, Result, Settings, hints, tool
 from mcp_core.hosts.fastmcp import add_tools, governed
 from mcp_core.hosts.sdk.server import build_server
 from mcp_core.hosts.site.server import Site
@@ -26,6 +26,7 @@ class Card(BaseModel):
     back: str | None = None
 
 
+@tool
 async def get_card(front: str) -> Card:
     """Give a card."""
     if not front:

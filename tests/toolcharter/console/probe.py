@@ -29,6 +29,7 @@ class Order(BaseModel):
     count: int = Field(default=1, ge=1, le=9)
 
 
+@tool
 async def take_all(  # noqa: PLR0917 - one of each kind
     text: Annotated[str, Field(min_length=1, max_length=30, description="A short text.")],
     size: Annotated[Literal["small", "large"], Field(description="One of two.")],
@@ -99,6 +100,7 @@ async def bake_cake(context: ToolContext) -> dict[str, Any]:
     return dict((await context.ask_user("How large?", SIZES)).content)
 
 
+@tool
 async def count_slowly(context: ToolContext, steps: int = 3) -> int:
     """Count, and report each step; without an end for more than 100 steps."""
     for step in range(1, min(steps, 100) + 1):
@@ -118,6 +120,7 @@ class Dog(BaseModel):
     friends: list["Dog"] = []
 
 
+@tool
 async def log_in(
     name: str, key: Annotated[SecretStr, Field(description="A secret.")], password: str, more: dict[str, Any]
 ) -> str:
@@ -125,21 +128,25 @@ async def log_in(
     return f"{name} with {len(key.get_secret_value()) + len(password)} characters and {len(more)} more"
 
 
+@tool
 async def pick_pet(pet: Cat | Dog, other: Cat | Dog | None = None, day: int | str = 1) -> dict[str, Any]:
     """Take one of several forms, one of which has members of its own form."""
     return {"pet": pet.model_dump(), "other": other.model_dump() if other else None, "day": day}
 
 
+@tool
 async def answer_much(kilobytes: int = 1000) -> list[str]:
     """Answer with much text."""
     return [f"{number:09} " + "x" * 86 for number in range(kilobytes * 10)]
 
 
+@tool
 async def ask_region(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
     """Take an argument that the client repeats in a header."""
     return region
 
 
+@tool
 async def fail_on_purpose(what: str = "it") -> str:
     """Fail with an error that says what to do."""
     raise NotFound(f"No {what!r} exists. Call take_all instead.")

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from mcp_core import App, Settings
+from mcp_core import App, Settings, tool
 from toolcharter import targets
 from toolcharter.console import checks as checks_module
 from toolcharter.console.checks import Checks, ServerChecks
@@ -14,6 +14,7 @@ async def check(checks: Checks, app: App, tool: str | None = None) -> ServerChec
     return await running
 
 
+@tool
 def bare(text: str) -> str:
     return text
 

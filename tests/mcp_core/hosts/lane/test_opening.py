@@ -5,9 +5,10 @@ from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.lane.opening import open_in_background
 from mcp_core.hosts.protocol import Peer
 from tests.mcp_core.declared import Life
-from toolcharter import App, Caller
+from toolcharter import App, Caller, tool
 
 
+@tool
 def ping() -> str:
     """Answer."""
     return "pong"
