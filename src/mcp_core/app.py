@@ -17,13 +17,12 @@ from mcp_core.calling.live_library import Changes, LiveLibrary
 from mcp_core.calling.policy import CallPolicy, HintDetail
 from mcp_core.calling.provided import Made, Provided, Scope
 from mcp_core.calling.records import Answer, Question, Request
-from mcp_core.calling.render import Format, answer_schema
+from mcp_core.calling.render import Format, StructuredTools, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.meta import declared_meta
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.output import value_schema
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.declare.schema import JsonSchema
@@ -91,12 +90,12 @@ class App:
         resources: Iterable[ResourceSource] = (),
         skills: Callable[[], Iterable[Skill]] = tuple,
         naming: Naming | None = None,
-        format: Format = "result",
+        format: Format = "bare",
         title: str | None = None,
         description: str | None = None,
         instructions: str | None = None,
         descriptions: Detail = "compact",
-        structured: bool = False,
+        structured: bool | None = None,
         hints: HintDetail = "full",
         deadlines: Mapping[ResponseTime, float] = DEADLINES,
         prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
@@ -139,7 +138,8 @@ class App:
         self.changes = Changes(most=MAX_CLIENTS) if may_change else None
         """Tells the clients that listen what changes. None for a server that was made with the list of its tools."""
         self.request_headers = frozenset(name.lower() for name in request_headers)
-        self.policy = CallPolicy(format, version, structured, deadlines, hints=hints)
+        self.policy = CallPolicy(format, version, deadlines=deadlines, hints=hints)
+        self._structured = structured
         if verifier is not None and not callable(getattr(verifier, "verify", None)):
             raise TypeError(f"verifier: a {type(verifier).__name__} has no method verify(token). {STATIC_TOKENS}")
         self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
@@ -189,6 +189,8 @@ class App:
         self.descriptions: Detail = settings.descriptions or descriptions
         self.policy = replace(
             self.policy,
+            structured=_structured_tools(self.policy.format, settings, structured=self._structured),
+            repeat_text=settings.structured == "both",
             deadlines=(
                 {**DEADLINES, **deadlines} if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
             ),
@@ -543,9 +545,17 @@ class App:
         )
 
     def _output_schema(self, spec: ToolSpec) -> JsonSchema | None:
-        if not self.policy.structured:
-            return None
-        return answer_schema(value_schema(spec.signature.returns), self.policy.format)
+        return answer_schema(spec.signature.returns, self.policy.format, self.policy.structured)
+
+
+def _structured_tools(format: Format, settings: Settings, *, structured: bool | None) -> StructuredTools:
+    """Which tools answer with structured content: as the user has set it, else the server, else by the format."""
+    if settings.structured == "off":
+        return "none"
+    if structured:
+        return "all"
+    chosen = settings.structured is not None or (structured is None and format == "bare")
+    return "typed" if chosen else "none"
 
 
 def _local_caller(settings: Settings) -> Caller:

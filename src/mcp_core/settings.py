@@ -316,6 +316,11 @@ class Settings(BaseModel):
         title="TIME",
         description="Delete rotated audit files, or audit records in a database, that are older, such as 90d.",
     )
+    structured: Literal["once", "both", "off"] | None = Field(
+        default=None,
+        description="Structured content and output schemas: none (off), beside the text (both), or without the text "
+        "for clients that hand both to the model (once). Default: as the server declares, once.",
+    )
     confirm_in_console: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
         default=None,
         gt=0,

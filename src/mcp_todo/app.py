@@ -27,6 +27,7 @@ def build(settings: Settings) -> App:
         instructions=_instructions(settings.user),
         tools=TOOLS,
         format="bare",
+        structured=False,
         prepare_examples=_add_example_task,
         settings=settings,
     )

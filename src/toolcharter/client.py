@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import logging
 import os
 import socket
@@ -392,4 +393,5 @@ class RemoteServer:
             if not isinstance(block, types.TextContent)
         ]
         blocks = json_text.to_text(others)[1:-1] if others else ""
-        return Answer("\n".join(texts), bool(result.is_error), result.structured_content, blocks=blocks)
+        structured = None if result.structured_content is None else json.dumps(result.structured_content)
+        return Answer("\n".join(texts), bool(result.is_error), structured, blocks=blocks)

@@ -89,7 +89,9 @@ async def _confirm(_: str) -> bool:
 def _compare(expected: Any, answer: Answer, format: Format) -> list[str]:
     if answer.is_error:
         return [f"expected {_quote(expected)}, but the call failed: {answer.text}"]
-    return list(differences(json.loads(json_text.to_text(expected)), value_in(answer.text, format)))
+    return list(
+        differences(json.loads(json_text.to_text(expected)), value_in(answer.text, format, is_plain=answer.is_plain))
+    )
 
 
 # --- differences --------------------------------------------------------------------------------------------

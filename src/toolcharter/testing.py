@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.render import Format, failure_in, value_in
+from mcp_core.calling.render import Format, failure_in, structured_form, value_in
 from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool
-from mcp_core.declare.output import type_adapter
+from mcp_core.declare.output import type_adapter, value_type
 from mcp_core.errors import ToolError
 from mcp_core.hosts.lane.client_requests import confirm, elicit
 from mcp_core.hosts.lane.methods import Lane, NotHandled
@@ -128,7 +128,7 @@ class Client:
         content: list[JsonObject] = answer["content"]
         text = next((block["text"] for block in content if block["type"] == "text"), "")
         is_error, about = bool(answer.get("isError")), answer.get("_meta") or {}
-        data = None if is_error else self._typed(name, text)
+        data = None if is_error else self._typed(name, text, answer.get("structuredContent"))
         result = CallResult(data, text, content, answer.get("structuredContent"), about, is_error)
         if is_error and raise_on_error:
             raise CallFailed(*failure_in(text, self._format, about), result)
@@ -170,9 +170,16 @@ class Client:
     def _format(self) -> Format:
         return self._app.policy.format
 
-    def _typed(self, name: str, text: str) -> Any:
-        """The value in a text, as the type that the tool declares, where it can be read as that type."""
-        value, spec = value_in(text, self._format), self._app.registry.find(name)
+    def _typed(self, name: str, text: str, structured: JsonObject | None) -> Any:
+        """The value in an answer, as the type that the tool declares, where it can be read as that type."""
+        spec = self._app.registry.find(name)
+        returns = Any if spec is None else spec.signature.returns
+        form = structured_form(returns, self._format, self._app.policy.structured)
+        if structured is not None and form is not None and self._format == "bare":
+            value = structured["result"] if form == "wrapped" else structured
+        else:
+            is_plain = self._format == "bare" and value_type(returns) is str and text != '""'
+            value = value_in(text, self._format, is_plain=is_plain)
         adapter = None if spec is None or value is None else type_adapter(spec.signature.returns)
         if adapter is None:
             return value

@@ -25,7 +25,7 @@ def test_it_serves_lines_of_json():
     lines = '{"tool": "count_words", "arguments": {"text": "one two"}}\n{"tool": "count_word"}\n'
     done = subprocess.run([sys.executable, HOST], input=lines, capture_output=True, text=True, timeout=60, check=True)
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        {"is_error": False, "text": '{"success":true,"value":2}'},
+        {"is_error": False, "text": "2"},
         {"protocol_error": "Unknown tool: 'count_word'. Did you mean 'count_words'?"},
     ]
 
@@ -72,7 +72,7 @@ async def test_a_client_that_cannot_ask_gets_a_protocol_error_if_the_tool_requir
         """Erase the disk. Use this when the user asks for it. It cannot be undone."""
         return "done"
 
-    async with App("disks", version="1.0.0", tools=[erase_disk], settings=Settings()) as app:
+    async with App("disks", version="1.0.0", format="result", tools=[erase_disk], settings=Settings()) as app:
         call = {"tool": "erase_disk", "arguments": {"explicit_action": "ERASE_DISK"}}
         assert list(await handle(app, call)) == ["protocol_error"]
         assert list(await handle(app, {**call, "can_ask": True})) == ["question", "state"]

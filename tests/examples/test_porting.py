@@ -71,7 +71,7 @@ async def test_an_unexpected_exception_is_shown_by_fastmcp_and_by_no_other():
     assert "Error id err-" in texts[2]
 
 
-async def test_only_the_ported_server_has_neither_output_schemas_nor_structured_content():
+async def test_all_three_have_output_schemas_and_structured_content_and_one_has_annotations():
     found: dict[str, tuple[bool, bool, bool]] = {}
     for library, make in SERVERS.items():
         async with Client(make()) as client:
@@ -81,5 +81,5 @@ async def test_only_the_ported_server_has_neither_output_schemas_nor_structured_
     assert found == {
         "fastmcp": (True, True, False),
         "mcpserver": (True, True, False),
-        "toolcharter": (False, False, True),
+        "toolcharter": (True, True, True),
     }

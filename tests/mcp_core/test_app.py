@@ -61,11 +61,11 @@ async def test_a_replacement_that_does_not_exist_stops_the_server():
         return 1
 
     with pytest.raises(DeclarationError, match="find: deprecated: the replacement 'look_up' is not a tool"):
-        await App("test", version="1.0.0", tools=[find]).__aenter__()
+        await App("test", version="1.0.0", format="result", tools=[find]).__aenter__()
 
 
 async def test_an_app_that_is_not_open_answers_no_call():
-    app = App("test", version="1.0.0", tools=[double])
+    app = App("test", version="1.0.0", format="result", tools=[double])
     with pytest.raises(RuntimeError, match="test is not open"):
         await app.call("double", {"n": 1})
     async with app:
@@ -87,7 +87,7 @@ async def test_what_is_made_for_the_server_exists_as_long_as_anyone_uses_the_app
         done.append("run")
         return len(done)
 
-    app = App("test", version="1.0.0", tools=[log_it])
+    app = App("test", version="1.0.0", format="result", tools=[log_it])
     app.provide(Life, open_life)
     async with app:
         async with app:
@@ -107,7 +107,7 @@ async def test_whoever_enters_while_the_app_is_opening_waits_until_it_is_open():
         await go_on.wait()
         yield Life()
 
-    app = App("test", version="1.0.0", tools=[double])
+    app = App("test", version="1.0.0", format="result", tools=[double])
     app.provide(Life, open_life)
 
     async def use() -> Any:
@@ -131,7 +131,7 @@ async def test_a_factory_that_fails_leaves_the_app_closed_and_it_can_be_opened_a
             raise ConnectionError("no database")
         yield Life()
 
-    app = App("test", version="1.0.0", tools=[double])
+    app = App("test", version="1.0.0", format="result", tools=[double])
     app.provide(Life, open_life)
     with pytest.raises(ConnectionError):
         await app.__aenter__()
@@ -141,7 +141,9 @@ async def test_a_factory_that_fails_leaves_the_app_closed_and_it_can_be_opened_a
 
 
 async def test_a_tool_is_run_under_its_final_name_and_called_by_its_own():
-    async with App("test", version="1.0.0", tools=[double], settings=Settings(tool_prefix="lib")) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[double], settings=Settings(tool_prefix="lib")
+    ) as app:
         assert json.loads((await app.call("double", {"n": 2})).text)["value"] == 4
         answer = await app.answer(Request("lib_double", {"n": 2}, app.local_caller))
         assert not isinstance(answer, Question)
@@ -216,7 +218,7 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
     async def delete(n: Number) -> int:
         return n
 
-    app = App("test", version="1.0.0", tools=[double, delete], naming=Naming(prefix="lib"))
+    app = App("test", version="1.0.0", format="result", tools=[double, delete], naming=Naming(prefix="lib"))
     reading, deleting = app.list_tools()
     assert (reading.name, reading.title) == ("lib_double", "Double")
     assert reading.annotations == {
@@ -240,7 +242,7 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
 
 
 def test_a_tool_that_does_not_say_what_it_does_is_not_called_harmless():
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
 
     @app.tool
     def delete_note(note_id: str) -> str:
@@ -257,8 +259,8 @@ def test_a_tool_that_does_not_say_what_it_does_is_not_called_harmless():
 
 
 async def test_the_full_description_stays_reachable_where_the_list_is_compact():
-    compact = App("test", version="1.0.0", tools=[double])
-    full = App("test", version="1.0.0", tools=[double], settings=Settings(descriptions="full"))
+    compact = App("test", version="1.0.0", format="result", tools=[double])
+    full = App("test", version="1.0.0", format="result", tools=[double], settings=Settings(descriptions="full"))
     assert compact.documentation("double") == full.list_tools()[0].description
     assert len(compact.list_tools()[0].description) < len(full.list_tools()[0].description)
     with pytest.raises(UnknownTool):
@@ -266,7 +268,7 @@ async def test_the_full_description_stays_reachable_where_the_list_is_compact():
 
 
 async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_given():
-    app = App("test", version="1.0.0", naming=Naming(prefix="lib"))
+    app = App("test", version="1.0.0", format="result", naming=Naming(prefix="lib"))
 
     @app.tool
     async def one() -> int:
@@ -298,7 +300,7 @@ async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_g
 
 @pytest.mark.requirement("VAL-2")
 async def test_what_a_function_declares_holds_where_it_is_registered_and_may_be_added_to():
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     assert app.tool(double) is double
     assert app.tool(name="twice", version="2.0.0")(double) is double
     first, second = app.registry.get_all()
@@ -325,7 +327,7 @@ async def test_what_a_function_declares_holds_where_it_is_registered_and_may_be_
     ],
 )
 def test_a_contradiction_or_a_typo_at_the_registration_is_refused(options: dict[str, Any], problem: str):
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     with pytest.raises(DeclarationError) as refused:
         app.tool(**options)(double)
     assert refused.value.problems == (problem,)
@@ -339,18 +341,18 @@ def test_a_wrong_value_is_refused_though_nothing_else_is_declared():
         return text
 
     with pytest.raises(DeclarationError, match="note: permissions: 'notes:write' is not valid; give a list of"):
-        App("test", version="1.0.0").tool(permissions="notes:write")(note)
+        App("test", version="1.0.0", format="result").tool(permissions="notes:write")(note)
 
 
 @pytest.mark.parametrize("register", ["tool", "prompt"])
 def test_a_name_by_position_is_refused(register: str):
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     with pytest.raises(DeclarationError, match="'notes' is not a function; give options by keyword, such as name="):
         getattr(app, register)("notes")
 
 
 async def test_a_prompt_is_registered_with_or_without_parentheses():
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
 
     @app.prompt
     def plain() -> str:
@@ -393,7 +395,7 @@ def test_a_contradiction_or_a_typo_at_a_prompt_is_refused(options: dict[str, Any
         """Words."""
         return ""
 
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     with pytest.raises(DeclarationError) as refused:
         app.prompt(**options)(told)
     assert str(refused.value).startswith(problem)
@@ -414,7 +416,7 @@ async def test_tools_can_be_replaced_while_calls_are_running():
         """Answer."""
         return "new"
 
-    app = App("s", version="1", tools=[old])
+    app = App("s", version="1", format="result", tools=[old])
     lane, peer = Lane(app), Peer(Caller(), modern=False)
     async with app:
         assert '"name":"old"' in await lane.answer("tools/list", {}, peer)
@@ -436,7 +438,7 @@ async def test_tools_that_cannot_be_registered_replace_nothing():
         """Answer."""
         return "one"
 
-    app = App("s", version="1", tools=[one])
+    app = App("s", version="1", format="result", tools=[one])
     with pytest.raises(DeclarationError, match="two tools have this name"):
         app.replace_tools([spec_of(one), spec_of(one)])
     assert [tool.name for tool in app.list_tools()] == ["one"]

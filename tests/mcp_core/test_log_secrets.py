@@ -38,7 +38,7 @@ def log_file(tmp_path: Path, request: pytest.FixtureRequest):
 @pytest.mark.parametrize("as_json", [False, True])
 async def test_a_declared_secret_is_redacted_in_every_written_form(as_json: bool, log_file: Path):
     mcp_log.configure("INFO", file=log_file, as_json=as_json)
-    async with App("test", version="1.0.0", tools=[log_in]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[log_in]) as app:
         answer = await app.call("log_in", {"phrase": SECRET})
     text = log_file.read_text() + answer.text  # noqa: ASYNC240 - nothing else runs
     assert text.count(mcp_log.REDACTED) >= 6

@@ -52,7 +52,7 @@ async def test_counts_times_error_rate_and_hit_rate_are_opentelemetry_metrics_of
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     telemetry = Telemetry("library", meter_provider=provider)
-    await five_calls(App("test", version="1.0.0", tools=[find, write], telemetry=telemetry))
+    await five_calls(App("test", version="1.0.0", format="result", tools=[find, write], telemetry=telemetry))
     data = reader.get_metrics_data()
     assert data is not None
     (scope,) = data.resource_metrics[0].scope_metrics
@@ -81,7 +81,7 @@ async def test_counts_times_error_rate_and_hit_rate_are_opentelemetry_metrics_of
 
 @pytest.mark.requirement("OBS-1")
 async def test_the_same_counts_are_served_to_prometheus():
-    app = App("library", version="1.0.0", tools=[find, write])
+    app = App("library", version="1.0.0", format="result", tools=[find, write])
     await five_calls(app)
     lines = prometheus([app.telemetry]).splitlines()
     of = 'server="library",tool="find"'
@@ -154,7 +154,7 @@ async def test_a_running_call_is_in_flight_and_the_build_is_named():
         seen.append(prometheus([app.telemetry]))
         return 1
 
-    app = App("library", version="1.2.3", tools=[look])
+    app = App("library", version="1.2.3", format="result", tools=[look])
     async with app:
         await app.call("look")
         after = prometheus([app.telemetry])
@@ -188,7 +188,7 @@ def shown(span: ReadableSpan) -> dict[str, Any]:
 @pytest.mark.requirement("OBS-2")
 async def test_every_call_is_one_span_in_the_callers_trace():
     telemetry, exporter = traced()
-    async with App("test", version="1.0.0", tools=[find, write], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find, write], telemetry=telemetry) as app:
         await app.answer(Request("find", {"n": 1}, meta=PARENT))
         await app.answer(Request("find", {"n": 1}, meta=PARENT))
         await app.answer(Request("find", {"n": 0}, meta=PARENT))
@@ -213,7 +213,7 @@ async def test_every_call_is_one_span_in_the_callers_trace():
 @pytest.mark.requirement("OBS-2")
 async def test_a_call_to_an_unknown_tool_is_one_span_whose_name_does_not_grow_with_what_callers_try():
     telemetry, exporter = traced()
-    async with App("test", version="1.0.0", tools=[find], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find], telemetry=telemetry) as app:
         with pytest.raises(UnknownTool):
             await app.answer(Request("fynd", {}, meta=PARENT))
     (span,) = exporter.get_finished_spans()
@@ -244,7 +244,7 @@ async def test_a_call_without_a_trace_begins_one_that_answer_and_log_name_too(me
 @pytest.mark.requirement("OBS-2")
 async def test_a_call_inside_a_span_of_the_host_is_its_child():
     telemetry, exporter = traced()
-    async with App("test", version="1.0.0", tools=[find], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find], telemetry=telemetry) as app:
         with telemetry._tracer.start_as_current_span("POST /mcp") as outer:
             await app.call("find", {"n": 1})
     inner = exporter.get_finished_spans()[0]
@@ -262,7 +262,7 @@ async def test_a_cancelled_call_ends_its_span_and_says_so():
         await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[hang], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang], telemetry=telemetry) as app:
         call = asyncio.create_task(app.call("hang"))
         await begun.wait()
         call.cancel()
@@ -281,7 +281,7 @@ async def test_what_a_handler_traces_is_a_child_of_its_call():
             get_logger("mine").info("reading")
         return 1
 
-    async with App("test", version="1.0.0", tools=[outer], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[outer], telemetry=telemetry) as app:
         await app.call("outer")
     inner, call = exporter.get_finished_spans()
     assert inner.name == "SELECT"
@@ -302,7 +302,7 @@ async def test_no_argument_and_no_error_text_is_on_a_span():
         """
         raise OSError(f"token {token} is wrong")
 
-    async with App("test", version="1.0.0", tools=[fail], telemetry=telemetry) as app:
+    async with App("test", version="1.0.0", format="result", tools=[fail], telemetry=telemetry) as app:
         await app.call("fail", {"token": "hunter2"})
     (span,) = exporter.get_finished_spans()
     assert "hunter2" not in span.to_json()
@@ -340,7 +340,7 @@ async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
     async def look(database: Database) -> int:
         return await database.read(count_nothing)
 
-    app = App("library", version="1.0.0", tools=[look], telemetry=telemetry)
+    app = App("library", version="1.0.0", format="result", tools=[look], telemetry=telemetry)
     app.provide(Database, connect)
     async with app:
         await app.call("look")
@@ -366,7 +366,7 @@ async def test_the_writes_of_a_call_with_an_idempotency_key_are_traced(tmp_path:
     async def change(database: Database) -> int:
         return await database.write(count_nothing) + await database.read(count_nothing)
 
-    app = App("library", version="1.0.0", tools=[change], telemetry=telemetry)
+    app = App("library", version="1.0.0", format="result", tools=[change], telemetry=telemetry)
     app.provide(Database, connect)
     async with app:
         assert not (await app.call("change", idempotency_key="k")).is_error

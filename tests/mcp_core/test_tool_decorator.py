@@ -542,7 +542,7 @@ async def test_calls_through_a_real_server_are_logged(kind: str, mode: Any, capl
 
 
 async def test_our_own_app_answers_by_itself():
-    app = App("words", version="1.0.0", naming=Naming())
+    app = App("words", version="1.0.0", format="result", naming=Naming())
     assert ExtMcpToolDecorator(app, prefix="my").tool()(greet) is greet
     async with app:
         (shown,) = app.list_tools()
@@ -563,6 +563,6 @@ async def test_our_own_app_refuses_a_tool_that_wants_another_librarys_context():
         """Say who."""
         return ""
 
-    app = App("words", version="1.0.0", tools=[who])
+    app = App("words", version="1.0.0", format="result", tools=[who])
     with pytest.raises(DeclarationError, match="who: ctx is the context of an MCP library; take a ToolContext instead"):
         await app.__aenter__()

@@ -12,11 +12,11 @@ from pydantic_core import SchemaValidator
 
 from mcp_core import json_text
 from mcp_core.calling.provided import Provided, type_name
-from mcp_core.calling.render import Format, Structured, structured_form
+from mcp_core.calling.render import Format, Structured, StructuredTools, structured_form
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.charter import CONSENT_FIELD
-from mcp_core.declare.output import Write, type_adapter, value_schema, writer
+from mcp_core.declare.output import Write, type_adapter, writer
 from mcp_core.declare.schema import Signature
 from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
@@ -39,7 +39,9 @@ class BoundTool:
     write: Write
     """Makes JSON text of what the handler returns. Raises TypeError for a value without a JSON form."""
     structured: Structured | None
-    """How the answer is structured, where its schema is published. A success must then match the annotation."""
+    """How the answer is structured, where its schema is published."""
+    requires_value: bool
+    """Whether a success without a value must match the annotation, too, as its schema is published."""
     deadline: float
     cache_ttl: float | None
     forgets: tuple[str, ...]
@@ -65,7 +67,8 @@ def bind(
     *,
     threads: HandlerThreads | None = None,
     check_returns: bool = True,
-    structured_format: Format | None = None,
+    format: Format = "result",
+    structured: StructuredTools = "none",
     service_version: str = "",
 ) -> BoundTool:
     """Bind a tool to what it takes of the app. What nothing provides is an error here, not during a call.
@@ -87,7 +90,8 @@ def bind(
         validator=spec.signature.validator or cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_validator(spec) if check_returns else None,
         write=writer(spec.signature.returns) if check_returns else json_text.to_text,
-        structured=_structured(spec, structured_format) if structured_format else None,
+        structured=(form := structured_form(spec.signature.returns, format, structured)),
+        requires_value=form is not None and (structured == "all" or format != "result"),
         deadline=spec.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
@@ -205,10 +209,6 @@ def _in_thread(handler: Callable[..., Any], name: str, threads: HandlerThreads) 
         return await threads.run(name, partial(call, **keywords))
 
     return run
-
-
-def _structured(spec: ToolSpec, format: Format) -> Structured:
-    return structured_form(value_schema(spec.signature.returns), format)
 
 
 def _return_validator(spec: ToolSpec) -> SchemaValidator | None:

@@ -20,7 +20,7 @@ from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
-from mcp_core.calling.render import Format, render
+from mcp_core.calling.render import StructuredTools, render
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import invalidate, lookup, store
 from mcp_core.calling.stages.check import check
@@ -56,6 +56,8 @@ T = TypeVar("T")
 Check = Callable[[Any, Permit, BoundTool], T]
 """Step 10: from what a handler returned to a result that may leave the server."""
 
+SHOW_BOTH = frozenset({"github-copilot-developer"})
+"""Names of clients that hand a model both the text and the structured content, as far as docs/adr/0030 knows them."""
 _PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
 
 
@@ -102,15 +104,15 @@ class Pipeline:
 
     def bind_tools(self) -> None:
         """Bind the tools of the registry to what the app provides, again after they were replaced."""
-        registry, published = self._registry, self._policy.format if self._policy.structured else None
+        registry, structured = self._registry, self._policy.structured
         self._tools = {
-            final: self.bind(registry.resolve(final), final, structured_format=published)
+            final: self.bind(registry.resolve(final), final, structured=structured)
             for final in registry.final_names().values()
         }
         self._mentions = registry.mentions
 
     def bind(
-        self, spec: ToolSpec, final_name: str, *, check_returns: bool = True, structured_format: Format | None = None
+        self, spec: ToolSpec, final_name: str, *, check_returns: bool = True, structured: StructuredTools = "none"
     ) -> BoundTool:
         """A tool, a prompt or a resource, bound to the resources of this server."""
         return bind(
@@ -120,7 +122,8 @@ class Pipeline:
             self._policy.deadlines,
             threads=self._threads,
             check_returns=check_returns,
-            structured_format=structured_format,
+            format=self._policy.format,
+            structured=structured,
             service_version=self._policy.service_version,
         )
 
@@ -259,9 +262,11 @@ class Pipeline:
             seconds = time.perf_counter() - recording.started
             metadata = metadata_json(tool.versions, recording.call.context, seconds, cached=recording.cached is True)
         answer = render(body, self._policy.format, metadata, structured=tool.structured)
+        if tool.structured and recording.call.request.agent_id in SHOW_BOTH and not self._policy.repeat_text:
+            answer = answer.without_copy()
         if recording.repeated:
             answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
-        recording.size = len(answer.text) + len(answer.blocks)
+        recording.size = answer.size
         return answer
 
     def _withhold(self, answer: Answer | Question, tool: BoundTool, recording: Recording) -> Answer | Question:

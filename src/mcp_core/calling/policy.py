@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mcp_core.calling.render import Format
+from mcp_core.calling.render import Format, StructuredTools
 from mcp_core.declare.spec import DEADLINES, ResponseTime
 
 WithoutRedis = Literal["open", "closed"]
@@ -19,7 +19,9 @@ class CallPolicy:
 
     format: Format = "result"
     service_version: str = "0.0.0"
-    structured: bool = False
+    structured: StructuredTools = "none"
+    repeat_text: bool = False
+    """Whether structured content has the text beside it also for clients that hand both to the model."""
     deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
     limits_without_redis: WithoutRedis = "open"
     hints: HintDetail = "full"

@@ -145,10 +145,26 @@ class Answer(NamedTuple):
     text: str
     """The first content block; without one, an empty text."""
     is_error: bool = False
-    structured: Any = None
+    structured_json: str | None = None
     meta: Mapping[str, Any] | None = None
     blocks: str = ""
     """Further content blocks as JSON texts, with commas between them."""
+    is_plain: bool = False
+    """Whether the text is a value of its own, not JSON."""
+
+    @property
+    def structured(self) -> Any:
+        """The structured content; None without it."""
+        return None if self.structured_json is None else json.loads(self.structured_json)
+
+    @property
+    def size(self) -> int:
+        """The length of what a model reads: of the text, or of the structured content where there is no text."""
+        return len(self.text or (not self.blocks and self.structured_json) or "") + len(self.blocks)
+
+    def without_copy(self) -> "Answer":
+        """The same without the text, where the structured content says it too."""
+        return self if self.structured_json is None else self._replace(text="")
 
     def content(self) -> list[dict[str, Any]]:
         """All content blocks."""

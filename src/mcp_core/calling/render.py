@@ -1,11 +1,11 @@
 """Step 13: the answer in one of three wire formats. A failure is an error on the wire in all of them.
 
     result   {"success", "value" | "error" + "error_type", "message", "instruction"}
-    bare     the value itself, or {"error"}; message and instruction travel in `_meta`
+    bare     the value itself, a text without quotes, or {"error"}; message and instruction travel in `_meta`
     hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
 
-An answer is one block of compact JSON text, put together from parts that are JSON already. Images follow it. The answer
-of another server is passed on as it is.
+An answer is one block of compact JSON text, put together from parts that are JSON already. Images follow it. Structured
+content, where a server has it, is the same JSON. The answer of another server is passed on as it is.
 """
 
 import json
@@ -15,11 +15,16 @@ from typing import Any, Literal
 from mcp_core import json_text
 from mcp_core.calling.records import Answer, Body
 from mcp_core.declare.charter import META
+from mcp_core.declare.output import is_typed, value_schema
 from mcp_core.declare.schema import JsonSchema
 
 Format = Literal["result", "bare", "hints"]
 Structured = Literal["as_is", "wrapped"]
 """Structured content must be an object: a bare value that is none is put under `result`, as other servers do."""
+StructuredTools = Literal["none", "typed", "all"]
+"""Which tools answer with structured content: none, those that declare what they return, or all."""
+WRAPPED = "x-fastmcp-wrap-result"
+"""Marks a schema whose value stands under `result`. FastMCP's client then returns the value alone."""
 
 
 def render(body: Body, format: Format, metadata: str | None, *, structured: Structured | None = None) -> Answer:
@@ -28,29 +33,38 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
     A failure has no structured content: its schema is that of a success.
     """
     if body.verbatim:
-        content = None if body.data is None else json.loads(body.data)
-        return Answer("", body.failure is not None, content, blocks=body.blocks)
+        return Answer("", body.failure is not None, body.data, blocks=body.blocks)
     if format == "hints" and metadata is not None:
         text = _hints(body, metadata)
     else:
         text = _bare(body) if format == "bare" else _result(body)
     meta = _meta(body) if format == "bare" else None
     failed = body.failure is not None
-    content = json.loads(text) if structured and not failed else None
-    if structured == "wrapped" and not failed:
-        content = {"result": content}
-    return Answer(text, failed, content, meta, body.blocks)
+    content = None
+    if structured and not failed:
+        content = f'{{"result":{text}}}' if structured == "wrapped" else text
+    # A bare text is sent as it is. An empty one keeps its quotes: an answer is never empty.
+    is_plain = format == "bare" and text[0] == '"' and text != '""'
+    return Answer(json.loads(text) if is_plain else text, failed, content, meta, body.blocks, is_plain)
 
 
-def structured_form(value: JsonSchema, format: Format) -> Structured:
-    """How a value of that schema is answered: a bare one that need not be an object is put under `result`."""
-    return "wrapped" if format == "bare" and value.get("type") != "object" else "as_is"
+def structured_form(returns: Any, format: Format, which: StructuredTools) -> Structured | None:
+    """How a value of the type that a function returns is structured. None if it is not.
+
+    A bare value that need not be an object is put under `result`.
+    """
+    if which == "none" or (which == "typed" and not is_typed(returns)):
+        return None
+    return "wrapped" if format == "bare" and value_schema(returns).get("type") != "object" else "as_is"
 
 
-def answer_schema(value: JsonSchema, format: Format) -> JsonSchema:
-    """The schema of the structured content of a success, from that of the value."""
+def answer_schema(returns: Any, format: Format, which: StructuredTools) -> JsonSchema | None:
+    """The schema of the structured content of a success, from what a function returns. None if there is none."""
+    form, value = structured_form(returns, format, which), value_schema(returns)
+    if form is None:
+        return None
     if format == "bare":
-        return _object({"result": value}, "result") if structured_form(value, format) == "wrapped" else value
+        return {**_object({"result": value}, "result"), WRAPPED: True} if form == "wrapped" else value
     channels: JsonSchema = {
         "message": {"type": "string", "description": "For the person."},
         "instruction": {"type": "string", "description": "For the agent."},
@@ -111,9 +125,16 @@ def _hints(body: Body, metadata: str) -> str:
     return f'{{"data":{body.data or "null"}{error}{_channels(body)},"agentHints":{body.hints},"metadata":{metadata}}}'
 
 
-def value_in(text: str, format: Format) -> Any:
-    """The value in the text of a success."""
-    body = json.loads(text) if text else None
+def value_in(text: str, format: Format, *, is_plain: bool = False) -> Any:
+    """The value in the text of a success. A bare text that `is_plain`, or is not JSON, is the value itself."""
+    if is_plain:
+        return text
+    try:
+        body = json.loads(text) if text else None
+    except ValueError:
+        if format != "bare":
+            raise
+        return text
     return body if format == "bare" or body is None else body.get("value" if format == "result" else "data")
 
 

@@ -55,6 +55,11 @@ def value_schema(annotation: Any) -> JsonSchema:
     return inline_references(schema)
 
 
+def is_typed(annotation: Any) -> bool:
+    """Whether an annotation says what clients get. An image alone is for people and models, not for programs."""
+    return annotation is not Image and bool(value_schema(annotation))
+
+
 def writer(annotation: Any) -> Write:
     """What makes JSON text of values of that type.
 

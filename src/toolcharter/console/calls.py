@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Question, Request
+from mcp_core.calling.render import value_in
 from mcp_core.errors import ToolError
 
 AGENT = "toolcharter console"
@@ -44,12 +45,11 @@ async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str,
         raise CallFailed(str(error)) from None
     if isinstance(answer, Question):
         raise CallFailed(answer.text)
-    body = json.loads(answer.text)
     if answer.is_error:
-        raise CallFailed(_reason(body))
+        raise CallFailed(_reason(json.loads(answer.text)))
     if app.policy.format == "bare":
-        return ToolAnswer(body)
-    fields = cast(dict[str, Any], body)
+        return ToolAnswer(value_in(answer.text, "bare", is_plain=answer.is_plain))
+    fields = cast(dict[str, Any], json.loads(answer.text))
     value = fields.get("value" if app.policy.format == "result" else "data")
     return ToolAnswer(value, fields.get("message") or "", fields.get("instruction") or "")
 

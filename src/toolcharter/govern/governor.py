@@ -90,6 +90,7 @@ class Governor:
             name: App(
                 name,
                 version=version,
+                format="result",
                 settings=settings,
                 title=f"{name}, governed",
                 request_headers=_PASSED if charter.upstream[name].pass_token else (),
@@ -103,6 +104,7 @@ class Governor:
             file=SearchFile(path.with_name("charter-search.db")),
             learns=charter.learn_from_calls,
             version=version,
+            format="result",
             settings=settings,
             title="All governed servers",
             request_headers=_PASSED if any(table.pass_token for table in charter.upstream.values()) else (),

@@ -30,7 +30,7 @@ def build(deleted: list[str], confirm: str = "required", **settings: Any) -> App
         deleted.append(note)
         return "deleted"
 
-    return App("notes", version="1.0.0", tools=[delete], settings=Settings(**settings))
+    return App("notes", version="1.0.0", format="result", tools=[delete], settings=Settings(**settings))
 
 
 @asynccontextmanager

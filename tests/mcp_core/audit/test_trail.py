@@ -38,7 +38,9 @@ async def test_with_refuse_no_answer_leaves_without_its_record_and_no_call_is_ca
         return n
 
     path = tmp_path / "audit.jsonl"
-    async with App("test", version="1.0.0", tools=[add], settings=Settings(audit=path, audit_failure="refuse")) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[add], settings=Settings(audit=path, audit_failure="refuse")
+    ) as app:
         assert result(await app.call("add", {"n": 1})) == {"success": True, "value": 1}
         sink: Any = app.requests.audit._sink
         kept = sink._file
@@ -85,7 +87,7 @@ async def lines_in(url: str) -> list[tuple[str, list[bytes]]]:
 @pytest.mark.parametrize("failure", ["continue", "refuse"])
 async def test_a_database_has_the_same_records_in_the_same_chain(database: str, failure: str):
     settings = Settings(audit=database, audit_failure=failure, deadline=60)
-    apps = [App(name, version="1.0.0", tools=[double], settings=settings) for name in ("one", "two")]
+    apps = [App(name, version="1.0.0", format="result", tools=[double], settings=settings) for name in ("one", "two")]
     async with apps[0], apps[1]:
         await asyncio.gather(*(apps[n % 2].call("double", {"n": n}) for n in range(40)))
         if failure == "refuse":  # what was answered is stored
@@ -98,7 +100,7 @@ async def test_a_database_has_the_same_records_in_the_same_chain(database: str, 
 
 async def test_a_row_that_was_changed_or_deleted_is_found(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'audit.db'}"
-    async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[double], settings=Settings(audit=url)) as app:
         for n in range(5):
             await app.call("double", {"n": n})
     with closing(sqlite3.connect(tmp_path / "audit.db", isolation_level=None)) as connection:
@@ -112,13 +114,15 @@ async def test_a_row_that_was_changed_or_deleted_is_found(tmp_path: Path):
 
 async def test_old_rows_are_deleted_and_the_rest_still_verifies(tmp_path: Path):
     url = f"sqlite:///{tmp_path / 'audit.db'}"
-    async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[double], settings=Settings(audit=url)) as app:
         for n in range(5):
             await app.call("double", {"n": n})
     with closing(sqlite3.connect(tmp_path / "audit.db", isolation_level=None)) as connection:
         connection.execute("UPDATE toolcharter_audit SET time = '2020-01-01T00:00:00.000+00:00' WHERE seq < 4")
     connection.close()
-    async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url, audit_keep="90d")) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[double], settings=Settings(audit=url, audit_keep="90d")
+    ) as app:
         await app.call("double", {"n": 1})
     report = verify(await lines_in(url))
     assert report.problems == []

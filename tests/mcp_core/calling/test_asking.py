@@ -41,7 +41,7 @@ async def outcomes(*calls: Awaitable[Answer | Question]) -> Counter[str]:
 
 @pytest.mark.requirement("GOV-4")
 async def test_a_caller_can_have_a_bounded_number_of_calls_that_wait_for_an_answer(monkeypatch):
-    async with App("house", version="1.0.0", tools=[paint]) as app:
+    async with App("house", version="1.0.0", format="result", tools=[paint]) as app:
         one_by_one = Counter[str]()
         for number in range(asking.MAX_HELD_EACH + 2):
             one_by_one += await outcomes(app.answer(call(number)))
@@ -53,13 +53,13 @@ async def test_a_caller_can_have_a_bounded_number_of_calls_that_wait_for_an_answ
 
 @pytest.mark.requirement("GOV-4")
 async def test_calls_that_ask_at_the_same_time_are_bounded_too():
-    async with App("house", version="1.0.0", tools=[paint]) as app:
+    async with App("house", version="1.0.0", format="result", tools=[paint]) as app:
         answers = await outcomes(*(app.answer(call(number)) for number in range(asking.MAX_HELD_EACH + 10)))
         assert answers == {"asked": asking.MAX_HELD_EACH, "BusyError": 10}
 
 
 async def test_a_call_that_asks_again_keeps_its_place_and_gives_it_back_at_its_end():
-    async with App("house", version="1.0.0", tools=[paint]) as app:
+    async with App("house", version="1.0.0", format="result", tools=[paint]) as app:
         first = [await app.answer(call(number)) for number in range(asking.MAX_HELD_EACH)]
         second = await app.answer(reply(call(0), first[0], "red"))
         assert await outcomes(app.answer(call(98))) == {"BusyError": 1}

@@ -187,7 +187,7 @@ SECRETS = [5, 10**5000, nested(20_000), ["\ud800"], {"a": float("nan")}, True]
 
 @pytest.mark.parametrize("secret", SECRETS, ids=["number", "long", "deep", "half", "nan", "true"])
 async def test_bad_input_in_a_secret_field_is_refused_like_any_other(secret: Any):
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
 
     @app.tool()
     async def log_in(password: str) -> str:

@@ -45,7 +45,7 @@ def app_with(table: Table, ending: Callable[[], Any], deadline: float = 60.0) ->
         made = ending()
         return await made if asyncio.iscoroutine(made) else made
 
-    app = App("test", version="1.0.0", tools=[write])
+    app = App("test", version="1.0.0", format="result", tools=[write])
     app.provide(Session, table.open, scope="call")
     return app
 
@@ -129,7 +129,7 @@ async def test_a_resource_that_cannot_be_opened_or_committed_is_a_system_error()
         async def write(session: Session) -> int:
             return 1
 
-        app = App("test", version="1.0.0", tools=[write])
+        app = App("test", version="1.0.0", format="result", tools=[write])
         app.provide(Session, open_it, scope="call")
         async with app:
             return json.loads((await app.call("write")).text)["error_type"]
@@ -161,7 +161,7 @@ async def test_several_resources_are_closed_in_reverse_order_and_all_roll_back()
         done.append(f"run with {first} and {second}")
         raise ZeroDivisionError
 
-    app = App("test", version="1.0.0", tools=[write])
+    app = App("test", version="1.0.0", format="result", tools=[write])
     app.provide(First, named("first"), scope="call")
     app.provide(Second, named("second"), scope="call")
     async with app:
@@ -175,7 +175,7 @@ async def test_one_object_is_shared_by_all_calls():
         table.rows.append(row)
         return len(table.rows)
 
-    app = App("test", version="1.0.0", tools=[write])
+    app = App("test", version="1.0.0", format="result", tools=[write])
     app.provide(Table, Table())
     async with app:
         assert [json.loads((await app.call("write", {"row": "a"})).text)["value"] for _ in range(3)] == [1, 2, 3]
@@ -186,7 +186,7 @@ async def test_a_need_that_nothing_provides_stops_the_server_at_its_start():
     async def read(table: Table) -> int:
         return 1
 
-    app = App("test", version="1.0.0", tools=[read])
+    app = App("test", version="1.0.0", format="result", tools=[read])
     with pytest.raises(DeclarationError, match=r"read: table: nothing provides Table; call app.provide\(Table, ...\)"):
         await app.__aenter__()
     assert not app.is_open
@@ -221,7 +221,7 @@ async def test_a_handler_gets_its_arguments_as_it_declares_them():
         return sorted(args.model_dump().values())
 
     tools = [by_model, by_name, consent_for_it, consent_by_it, consent_in_model]
-    async with App("test", version="1.0.0", tools=tools) as app:
+    async with App("test", version="1.0.0", format="result", tools=tools) as app:
         consent = {"old": "a", "explicit_action": "RENAME"}
         given: dict[str, dict[str, str]] = {"by_model": {"old": "a"}, "by_name": {"old": "a"}}
         answers = [
@@ -235,5 +235,5 @@ async def test_a_handler_can_be_called_directly():
     async def double(n: Number) -> int:
         return 2 * n
 
-    async with App("test", version="1.0.0", tools=[double]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[double]) as app:
         assert await double(4) == json.loads((await app.call("double", {"n": 4})).text)["value"] == 8

@@ -48,7 +48,7 @@ def build(done: Done, settings: Settings) -> App:
         done.append(n)
         return len(done)
 
-    return App("test", version="1.0.0", tools=[read, change, remove], settings=settings)
+    return App("test", version="1.0.0", format="result", tools=[read, change, remove], settings=settings)
 
 
 @pytest.fixture(params=["memory", "redis"])

@@ -32,7 +32,7 @@ ALL = Caller(grants=frozenset({"*"}))
 
 
 def app(*prompts: Callable[..., Any], resources: Any = (), settings: Settings | None = None) -> App:
-    return App("library", version="1.0.0", prompts=prompts, resources=resources, settings=settings)
+    return App("library", version="1.0.0", format="result", prompts=prompts, resources=resources, settings=settings)
 
 
 async def refused_by(asked: Any) -> Refused:
@@ -184,7 +184,7 @@ async def test_a_prompt_checks_arguments_and_permission_in_the_order_of_the_pipe
         return name
 
     options = {"permissions": ["people:greet"]}
-    opened = App("test", version="1.0.0", settings=Settings(grants=()))
+    opened = App("test", version="1.0.0", format="result", settings=Settings(grants=()))
     opened.prompt(**options)(greet)
     opened.tool(**options)(greet)
     async with opened:

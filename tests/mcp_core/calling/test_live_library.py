@@ -39,7 +39,7 @@ asked: list[tuple[str, str, Any]] = []
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_the_sdk_server_passes_on_what_a_live_library_answers(mode: str):
     asked.clear()
-    async with Client(build_server(App("near", version="1", make_library=Far)), mode=mode) as client:
+    async with Client(build_server(App("near", version="1", format="result", make_library=Far)), mode=mode) as client:
         assert [prompt.name for prompt in (await client.list_prompts(cursor="2")).prompts] == ["far"]
         (message,) = (await client.get_prompt("far")).messages
         assert message.content == types.TextContent(type="text", text="from far")
@@ -65,12 +65,12 @@ async def test_the_sdk_server_passes_on_what_a_live_library_answers(mode: str):
     ],
 )
 async def test_a_completion_without_its_parts_is_refused(params: dict[str, Any]):
-    app = App("near", version="1", make_library=Far)
+    app = App("near", version="1", format="result", make_library=Far)
     with pytest.raises(RpcError, match="Invalid request parameters"):
         await Lane(app).answer("completion/complete", params, Peer(app.local_caller, modern=False))
 
 
 async def test_a_server_of_our_own_completes_nothing():
-    app = App("near", version="1")
+    app = App("near", version="1", format="result")
     with pytest.raises(NotHandled):
         await Lane(app).answer("completion/complete", {}, Peer(app.local_caller, modern=False))

@@ -90,7 +90,7 @@ def gated(state: Watched) -> App:
         state.done.append("run")
         return "read"
 
-    return App("test", version="1.0.0", tools=[delete, read], state=state)
+    return App("test", version="1.0.0", format="result", tools=[delete, read], state=state)
 
 
 @pytest.mark.requirement("VAL-1")
@@ -327,7 +327,7 @@ async def test_a_handler_knows_the_caller_the_agent_and_the_trace():
 
     meta = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "correlationId": "c-1", "mood": "good"}
     caller = Caller("user:ann", user_id="ann")
-    async with App("test", version="1.0.0", tools=[who]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[who]) as app:
         seen = (await result_of(app, Request("who", {}, caller, "claude", "4.1", "session-1", meta)))["value"]
     assert seen == {
         "userId": "ann",
@@ -365,7 +365,7 @@ async def test_ids_are_made_where_the_request_brings_none_that_can_be_used(meta:
     async def who(context: ToolContext) -> list[str]:
         return [context.trace_id, context.correlation_id]
 
-    async with App("test", version="1.0.0", tools=[who]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[who]) as app:
         one, two = [(await result_of(app, Request("who", {}, meta=meta)))["value"] for _ in range(2)]
     assert all(map(HEX.fullmatch, (*one, *two)))
     assert len({*one, *two}) == 4
@@ -473,7 +473,9 @@ async def test_a_redis_that_hangs_holds_no_call_up_for_long(new_redis):
         ran.append(1)
         return len(ran)
 
-    async with App("test", version="1.0.0", tools=[one], settings=Settings(redis=server.url, redis_timeout=0.1)) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[one], settings=Settings(redis=server.url, redis_timeout=0.1)
+    ) as app:
         assert (await result_of(app, Request("one", {})))["value"] == 1
         server.process.send_signal(signal.SIGSTOP)
         async with asyncio.timeout(30):

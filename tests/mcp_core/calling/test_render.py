@@ -140,3 +140,22 @@ async def test_the_message_for_the_person_and_the_instruction_for_the_agent_are_
     assert [channels[name] for name in names] == ["For Ann.", "For the agent."]
     data = made if format == "bare" else made.get("value", made.get("data"))
     assert "For" not in json.dumps(data)
+
+
+def test_a_bare_text_is_plain_and_its_structured_content_is_json():
+    answer = render(Body('"a \\"word\\""'), "bare", None, structured="wrapped")
+    assert answer == Answer('a "word"', structured_json='{"result":"a \\"word\\""}', is_plain=True)
+    assert answer.structured == {"result": 'a "word"'}
+
+
+def test_an_empty_bare_text_keeps_its_quotes_so_that_no_answer_is_empty():
+    assert render(Body('""'), "bare", None) == Answer('""')
+
+
+def test_the_size_of_an_answer_is_what_a_model_reads():
+    both = render(Body("[1]"), "bare", None, structured="wrapped")
+    alone = both.without_copy()
+    assert (alone.text, alone.structured) == ("", {"result": [1]})
+    assert (both.size, alone.size) == (len("[1]"), len('{"result":[1]}'))
+    failed = render(BAD, "bare", None, structured="wrapped")
+    assert failed.without_copy() == failed

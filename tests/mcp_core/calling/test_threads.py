@@ -42,7 +42,7 @@ async def test_a_burst_of_hung_calls_is_answered_with_what_is_known_and_leaves_t
         return 2
 
     settings = Settings(threads=6)
-    async with App("test", version="1.0.0", tools=[hang, quick], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang, quick], settings=settings) as app:
         # First those that a thread takes: they run past their deadline, and cannot be stopped.
         first = await asyncio.gather(*(app.call("hang") for _ in range(3)))
         assert texts(first) == {
@@ -98,7 +98,7 @@ async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_qu
         return 7
 
     settings = Settings(threads=1)
-    async with App("test", version="1.0.0", tools=[occupy, late, patient], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[occupy, late, patient], settings=settings) as app:
         occupied = asyncio.create_task(app.call("occupy"))
         assert await asyncio.to_thread(begun.acquire, timeout=60)
         assert texts([await app.call("late")]) == {
@@ -123,7 +123,7 @@ async def test_a_read_that_runs_on_says_so_without_an_unknown_outcome():
     def look() -> bool:
         return go_on.wait(60)
 
-    async with App("test", version="1.0.0", tools=[look]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[look]) as app:
         answer = await app.call("look")
         go_on.set()
     assert texts([answer]) == {
@@ -138,7 +138,7 @@ async def test_a_busy_server_is_one_warning_a_call_without_a_stack(log):
     def hang() -> bool:
         return go_on.wait(60)
 
-    async with App("test", version="1.0.0", tools=[hang], settings=Settings(threads=1)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang], settings=Settings(threads=1)) as app:
         await app.call("hang")
         await app.call("hang")
         go_on.set()
@@ -154,7 +154,7 @@ async def test_many_quick_calls_share_a_few_threads():
         seen.add(threading.current_thread().name)
         return 1
 
-    async with App("test", version="1.0.0", tools=[name], settings=Settings(threads=4)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[name], settings=Settings(threads=4)) as app:
         for _ in range(20):
             assert texts(await asyncio.gather(*(app.call("name") for _ in range(50)))) == {("ok", ""): 50}
         await until(lambda: threads_in("running", app) == 0)  # a thread hands over its result before it is free
@@ -169,7 +169,7 @@ async def test_a_system_without_threads_left_refuses_the_call_and_goes_on_later(
     def one() -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[one]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[one]) as app:
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", refuse)
             assert texts([await app.call("one")]) == {

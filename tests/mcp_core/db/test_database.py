@@ -263,7 +263,7 @@ async def test_a_call_past_its_deadline_leaves_nothing_behind(db_url):
             await database.write(two_inserts_with_a_wait_between(started, go_on))
             return why
 
-        app = App("slow", version="1.0.0", settings=Settings())
+        app = App("slow", version="1.0.0", format="result", settings=Settings())
         app.tool(response_time=0.2)(write_slowly)
         async with app:
             answer = await app.call("write_slowly", {"why": "to see"})

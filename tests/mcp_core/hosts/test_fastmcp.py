@@ -106,7 +106,7 @@ def slow_to_open(opened: list[str]) -> App:
         yield Life()
         opened.append("closed")
 
-    app = App("slow", version="1.0.0")
+    app = App("slow", version="1.0.0", format="result")
     app.provide(Life, open_life)
 
     @app.tool()
@@ -148,7 +148,7 @@ async def test_an_app_that_cannot_open_leaves_no_other_open():
     async def broken() -> Life:
         raise RuntimeError("no database")
 
-    bad = App("bad", version="1.0.0")
+    bad = App("bad", version="1.0.0", format="result")
     bad.provide(Life, broken)
     with pytest.raises(RuntimeError, match="no database"):
         async with governed(good, bad)(None):

@@ -28,6 +28,7 @@ def echo(**settings: Any) -> App:
     app = App(
         "echo",
         version="1.0.0",
+        format="result",
         settings=Settings(**settings),
         request_headers=("X-Acme-Authorization", "X-Acme-Site"),
     )
@@ -106,7 +107,7 @@ async def test_an_answer_to_a_call_with_headers_is_not_cached():
         calls.append(context.headers.get("x-acme-authorization", "nobody"))
         return calls[-1]
 
-    app = App("who", version="1.0.0", tools=[who], request_headers=("x-acme-authorization",))
+    app = App("who", version="1.0.0", format="result", tools=[who], request_headers=("x-acme-authorization",))
     async with app:
         for name in ("nobody", "ann", "bob", "ann", "nobody"):
             headers = {} if name == "nobody" else {"x-acme-authorization": name}

@@ -21,7 +21,7 @@ MODERN = "2026-07-28"
 
 
 def sessions() -> App:
-    app = App("sessions", version="1.0.0", settings=Settings())
+    app = App("sessions", version="1.0.0", format="result", settings=Settings())
 
     @app.tool()
     async def session(context: ToolContext) -> list[str | None]:

@@ -13,7 +13,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel
 
-from mcp_core import App, NotFound, Result, Settings, hints, tool
+from mcp_core import App, Image, NotFound, Result, Settings, hints, tool
+from mcp_core.calling.records import Answer, Request
 from mcp_core.hosts.fastmcp import add_tools, governed
 from mcp_core.hosts.sdk.server import build_server
 from mcp_core.hosts.site.server import Site
@@ -122,7 +123,12 @@ CHANNELS = {
 def test_the_schema_follows_from_the_annotation_and_the_format():
     assert [tool.output_schema for tool in build("bare").list_tools()][:2] == [
         CARD,
-        {"type": "object", "properties": {"result": {"type": "array", "items": CARD}}, "required": ["result"]},
+        {
+            "type": "object",
+            "properties": {"result": {"type": "array", "items": CARD}},
+            "required": ["result"],
+            "x-fastmcp-wrap-result": True,
+        },
     ]
     assert build("result").list_tools()[0].output_schema == {
         "type": "object",
@@ -142,5 +148,55 @@ def test_the_schema_follows_from_the_annotation_and_the_format():
 
 
 def test_a_server_that_is_not_structured_lists_no_output_schema():
-    app = App("cards", version="1.0.0", tools=[get_card])
+    app = App("cards", version="1.0.0", tools=[get_card], structured=False)
     assert app.list_tools()[0].output_schema is None
+
+
+async def untyped():
+    """Give what is not declared at all."""
+    return 1
+
+
+async def draw() -> Image:
+    """Give an image alone."""
+    return Image(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "setting", "typed"),
+    [
+        ({}, None, ["get_card", "list_cards"]),
+        ({"format": "result"}, None, []),
+        ({"format": "hints"}, None, []),
+        ({"structured": False}, None, []),
+        ({"structured": True}, None, ["get_card", "list_cards", "untyped", "anything", "draw"]),
+        ({}, "off", []),
+        ({"structured": True}, "off", []),
+        ({"format": "result"}, "once", ["get_card", "list_cards"]),
+        ({"structured": False}, "both", ["get_card", "list_cards"]),
+    ],
+)
+async def test_tools_that_declare_what_they_return_are_structured_by_default(options: Any, setting: Any, typed: Any):
+    tools = [get_card, list_cards, untyped, anything, draw]
+    app = App("cards", version="1.0.0", tools=tools, settings=Settings(structured=setting), **options)
+    assert [tool.name for tool in app.list_tools() if tool.output_schema is not None] == typed
+    async with app:
+        answers = {
+            tool.__name__: await app.call(tool.__name__, {"front": "a"} if tool is get_card else {}) for tool in tools
+        }
+    assert [name for name, answer in answers.items() if answer.structured is not None] == [
+        name for name in answers if name in typed and not answers[name].is_error
+    ]
+
+
+@pytest.mark.parametrize(("setting", "shown"), [(None, ""), ("once", ""), ("both", '{"front":"a","back":null}')])
+async def test_a_client_that_shows_both_gets_no_copy_unless_the_user_wants_it(setting: Any, shown: str):
+    app = App("cards", version="1.0.0", tools=[get_card], settings=Settings(structured=setting))
+    async with app:
+        request = Request("get_card", {"front": "a"}, agent_id="github-copilot-developer")
+        answer = await app.answer(request)
+        other = await app.answer(request._replace(agent_id="claude-code"))
+    assert isinstance(answer, Answer)
+    assert isinstance(other, Answer)
+    assert (answer.text, answer.structured) == (shown, {"front": "a", "back": None})
+    assert other.text == '{"front":"a","back":null}'

@@ -36,7 +36,7 @@ async def call(
     policy: EffectivePolicy, *requests: Mapping[str, Any], caller: Caller | None = None
 ) -> tuple[list[str], Upstream]:
     upstream = Upstream()
-    app = App("files", version="1", tools=[remote_tool("files", WRITE, policy, upstream.call)])
+    app = App("files", version="1", format="result", tools=[remote_tool("files", WRITE, policy, upstream.call)])
     async with app:
         answers = [await app.call("write_file", request, caller) for request in requests]
     return ["".join(block["text"] for block in answer.content()) for answer in answers], upstream

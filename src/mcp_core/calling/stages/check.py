@@ -35,7 +35,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
         value, hints = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
     elif raw is None or isinstance(raw, Image):
         value, blocks = _without_data(raw, tool.spec)
-    if tool.returns is not None and (value is not None or tool.structured is not None):
+    if tool.returns is not None and (value is not None or tool.requires_value):
         _check_value(value, tool.returns)
     try:
         data = tool.write(value)

@@ -220,8 +220,8 @@ class Lane:
         if answer.blocks:
             blocks = f"{blocks},{answer.blocks}" if blocks else answer.blocks
         text = f'{{"content":[{blocks}],"isError":{failed}'
-        if answer.structured is not None:
-            text += f',"structuredContent":{json_text.to_text(answer.structured)}'
+        if answer.structured_json is not None:
+            text += f',"structuredContent":{answer.structured_json}'
         meta = json_text.to_text(dict(answer.meta))[1:-1] if answer.meta else ""
         if peer.modern:
             return f"{text},{self._modern_end}{',' if meta else ''}{meta}}}}}"

@@ -124,7 +124,7 @@ class _Handlers:
             return wire.input_required(answer)
         # A dict, not a model, which the SDK would only turn into a dict again.
         result: JsonObject = {"content": answer.content(), "isError": answer.is_error}
-        if answer.structured is not None:
+        if answer.structured_json is not None:
             result["structuredContent"] = answer.structured
         if answer.meta:
             result["_meta"] = dict(answer.meta)

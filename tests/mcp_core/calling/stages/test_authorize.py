@@ -26,14 +26,14 @@ async def read(name: Text) -> str:
 @pytest.mark.requirement("VAL-2")
 @pytest.mark.parametrize(("grants", "allowed"), GRANTS.values(), ids=GRANTS)
 async def test_a_call_needs_every_permission_of_its_tool(grants: tuple[str, ...], allowed: bool):
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         answer = await app.call("read", {"name": "x"}, Caller(grants=frozenset(grants)))
     assert answer.is_error is not allowed
 
 
 @pytest.mark.requirement("VAL-2")
 async def test_a_refusal_names_what_is_missing_and_nothing_of_the_data():
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         refused = await app.call("read", {"name": "x"}, Caller(grants=frozenset({"tags:read"})))
     assert json.loads(refused.text) == {
         "success": False,
@@ -48,7 +48,7 @@ async def test_a_refusal_names_what_is_missing_and_nothing_of_the_data():
 async def test_a_cached_read_is_still_gated():
     allowed = Caller("user:ann", grants=frozenset({"*"}))
     withdrawn = Caller("user:ann")
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         assert "the secret" in (await app.call("read", {"name": "x"}, allowed)).text
         refused = await app.call("read", {"name": "x"}, withdrawn)
     assert refused.is_error
@@ -63,12 +63,12 @@ async def test_the_grants_setting_is_what_a_caller_without_a_token_may_do():
         (Settings(grants=("notes:read",)), False),
         (Settings(grants=()), False),
     ):
-        async with App("test", version="1.0.0", tools=[read], settings=settings) as app:
+        async with App("test", version="1.0.0", format="result", tools=[read], settings=settings) as app:
             assert (await app.call("read", {"name": "x"})).is_error is not allowed
 
 
 @pytest.mark.requirement("VAL-2")
 async def test_the_caller_is_authorized_before_the_arguments_are_parsed():
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         refused = await app.call("read", {"nonsense": [[]] * 10}, Caller())
     assert json.loads(refused.text)["error_type"] == "PermissionError"

@@ -49,7 +49,9 @@ class Shelf:
             self.books += n
             raise NotFound("half way")
 
-        return App("test", version="1.0.0", tools=[count, total, films, put, put_and_fail], **options)
+        return App(
+            "test", version="1.0.0", tools=[count, total, films, put, put_and_fail], **{"format": "result", **options}
+        )
 
 
 @pytest.fixture(params=["memory", "redis"])
@@ -83,7 +85,7 @@ async def test_arguments_in_another_order_hit_the_cache(settings: Settings):
         ran.append((a, b))
         return len(ran)
 
-    async with App("test", version="1.0.0", tools=[pair], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[pair], settings=settings) as app:
         assert await value(app, "pair", {"a": 1, "b": 2}) == await value(app, "pair", {"b": 2, "a": 1}) == 1
 
 
@@ -141,7 +143,7 @@ async def test_a_mutation_that_is_stopped_half_way_forgets_too(settings: Setting
         await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[count, put], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count, put], settings=settings) as app:
         assert await value(app, "count") == 0
         if ending == "past its deadline":
             while not books:  # on a busy machine, a gate can take all of its time
@@ -169,7 +171,7 @@ async def test_a_query_under_way_during_a_mutation_does_not_poison_the_cache(set
         books.append("one")
         return len(books)
 
-    async with App("test", version="1.0.0", tools=[count, put], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count, put], settings=settings) as app:
         slow = asyncio.create_task(value(app, "count"))
         await reading.wait()
         await app.call("put", caller=ANN)
@@ -181,7 +183,7 @@ async def test_a_query_under_way_during_a_mutation_does_not_poison_the_cache(set
 @pytest.mark.requirement("DEF-4")
 @pytest.mark.parametrize("changes", [{"category": "mutation"}, {"category": "generation"}, {"read_only": False}])
 async def test_a_mutation_is_never_cached(changes: dict[str, Any]):
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     ran = []
 
     async def put() -> int:
@@ -224,7 +226,7 @@ async def test_a_failure_is_never_cached(settings: Settings, way: str):
             raise NotFound("not yet")
         return Result.ok(len(ran)) if len(ran) > 1 else Result.failure("not yet", "NotFoundError")
 
-    async with App("test", version="1.0.0", tools=[flaky], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[flaky], settings=settings) as app:
         assert (await app.call("flaky", caller=ANN)).is_error
         assert [await value(app, "flaky") for _ in range(2)] == [2, 2]
 
@@ -237,7 +239,7 @@ async def test_an_answer_that_was_not_asked_to_be_kept_is_not():
         ran.append(1)
         return len(ran)
 
-    async with App("test", version="1.0.0", tools=[now]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[now]) as app:
         assert [await value(app, "now") for _ in range(2)] == [1, 2]
 
 
@@ -275,7 +277,9 @@ async def test_a_redis_that_stops_during_a_call_affects_only_the_cache(new_redis
         server.stop()
         return "still answered"
 
-    async with App("test", version="1.0.0", tools=[stop_redis], settings=Settings(redis=server.url)) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[stop_redis], settings=Settings(redis=server.url)
+    ) as app:
         assert await value(app, "stop_redis") == "still answered"
         assert await value(app, "stop_redis") == "still answered"
 
@@ -289,7 +293,7 @@ async def test_the_cache_keeps_callers_apart_whose_keys_look_alike():
         seen.append(str(n))
         return len(seen)
 
-    async with App("test", version="1.0.0", tools=[who], state=state) as app:
+    async with App("test", version="1.0.0", format="result", tools=[who], state=state) as app:
         for key in ("a", "a\0who", "", "\0"):
             await app.answer(Request("who", {"n": 1}, Caller(key)))
     assert len(seen) == 4

@@ -71,7 +71,7 @@ async def test_an_image_can_be_all_that_a_tool_returns(structured: bool):
     async with App("test", version="1.0.0", tools=[draw], format="bare", structured=structured) as app:
         answer = await app.call("draw")
     picture = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
-    assert answer.content() == [{"type": "text", "text": '"image/png, 4 bytes"'}, picture]
+    assert answer.content() == [{"type": "text", "text": "image/png, 4 bytes"}, picture]
     assert answer.structured == ({"result": "image/png, 4 bytes"} if structured else None)
 
 

@@ -44,7 +44,7 @@ def build(
         deleted.append(note)
         return "destroyed"
 
-    return App("test", version="1.0.0", tools=[delete, destroy], settings=settings)
+    return App("test", version="1.0.0", format="result", tools=[delete, destroy], settings=settings)
 
 
 async def ask(app: App, request: Request) -> str:
@@ -284,7 +284,7 @@ async def test_the_persons_question_shows_what_will_be_done_defaults_included_an
     ) -> str:
         return "deleted"
 
-    async with App("test", version="1.0.0", tools=[delete]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete]) as app:
         arguments = {"note": "note_1", "password": "hunter2"}
         question = await app.answer(Request("delete", arguments, ANN, can_return_questions=True))
     assert isinstance(question, Question)
@@ -320,7 +320,7 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
 
     monkeypatch.setattr(consent, "ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(consent, "_GRACE_SECONDS", 0.0)
-    async with App("test", version="1.0.0", tools=[wipe]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[wipe]) as app:
         answer = await app.answer(Request("wipe", {"n": 1}, app.local_caller, ask=never))
     assert json.loads(answer.text) == {
         "success": False,
@@ -352,7 +352,7 @@ def with_target(folders: list[str], deleted: list[str]) -> App:
         deleted.append(f"{folders[-1]}/{note}")
         return "deleted"
 
-    app = App("test", version="1.0.0", tools=[delete])
+    app = App("test", version="1.0.0", format="result", tools=[delete])
     app.provide(Folders, Folders(folders))
     return app
 
@@ -399,7 +399,7 @@ async def test_a_call_without_a_target_is_not_asked_about_and_the_handler_knows(
         confirmed.append(context.is_confirmed)
         return note
 
-    async with App("test", version="1.0.0", tools=[delete]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete]) as app:
         request = Request("delete", {"note": "loose"}, ANN, can_return_questions=True)
         assert (await result_of(app, request))["value"] == "loose"
         assert (await result_of(app, request._replace(can_return_questions=False)))["value"] == "loose"
@@ -426,7 +426,7 @@ async def test_a_used_confirmation_is_remembered_longer_than_any_clock_accepts_i
         return "deleted"
 
     request = Request("delete", {"note": "a"}, ANN, can_return_questions=True)
-    async with App("test", version="1.0.0", tools=[delete], state=Watched()) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete], state=Watched()) as app:
         await result_of(app, request._replace(reply=Reply(await ask(app, request), accepted=True)))
     (lifetime,) = lifetimes
     assert lifetime > consent.ANSWER_SECONDS + consent.MAX_CLOCK_DIFFERENCE - 60

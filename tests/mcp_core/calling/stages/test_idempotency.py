@@ -78,7 +78,7 @@ class Ledger:
         return self.serve(tools, **options)
 
     def serve(self, tools: list[Any], **options: Any) -> App:
-        app = App("test", version="1.0.0", tools=tools, settings=self.settings, **options)
+        app = App("test", version="1.0.0", tools=tools, settings=self.settings, **{"format": "result", **options})
         app.provide(Ledger, self.open)
         return app
 

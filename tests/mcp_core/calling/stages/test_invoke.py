@@ -23,7 +23,7 @@ async def test_a_handler_past_its_deadline_is_cancelled_and_the_call_ends_with_a
             raise
         return 1
 
-    async with asyncio.timeout(60), App("test", version="1.0.0", tools=[hang]) as app:
+    async with asyncio.timeout(60), App("test", version="1.0.0", format="result", tools=[hang]) as app:
         answer = await app.call("hang")
         assert app.telemetry.tallies["hang"].outcomes == {"system": 1}
     assert ended == ["cancelled"]
@@ -54,7 +54,9 @@ async def test_the_response_time_sets_the_deadline_and_a_setting_overrides_it(de
         return 1
 
     async def deadlines(settings: Settings) -> dict[str, float]:
-        async with App("test", version="1.0.0", tools=[fast, medium, slow, own], settings=settings) as app:
+        async with App(
+            "test", version="1.0.0", format="result", tools=[fast, medium, slow, own], settings=settings
+        ) as app:
             return {name: bound.deadline for name, bound in app._pipeline._tools.items()}
 
     assert await deadlines(Settings()) == {"fast": 1.0, "medium": 10.0, "slow": 120.0, "own": 7.0}
@@ -69,7 +71,10 @@ async def test_the_deadline_of_the_setting_ends_a_call():
         return 1
 
     settings = Settings(deadline=0.05)
-    async with asyncio.timeout(60), App("test", version="1.0.0", tools=[hang], settings=settings) as app:
+    async with (
+        asyncio.timeout(60),
+        App("test", version="1.0.0", format="result", tools=[hang], settings=settings) as app,
+    ):
         assert json.loads((await app.call("hang")).text)["error_type"] == "DeadlineError"
 
 
@@ -80,7 +85,7 @@ async def test_a_timeout_inside_a_handler_is_not_taken_for_the_deadline():
             await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[impatient]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[impatient]) as app:
         assert json.loads((await app.call("impatient")).text)["error_type"] == "SystemError"
 
 
@@ -95,7 +100,7 @@ async def test_a_handler_that_is_not_async_does_not_block_the_others():
     async def quick() -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[wait, quick]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[wait, quick]) as app:
         waiting = asyncio.create_task(app.call("wait"))
         await asyncio.sleep(0)
         assert json.loads((await app.call("quick")).text) == {"success": True, "value": 1}
@@ -112,7 +117,7 @@ async def test_a_handler_that_is_not_async_has_a_deadline_too():
     def hang() -> bool:
         return go_on.wait(60)
 
-    async with App("test", version="1.0.0", tools=[hang]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang]) as app:
         # The handler still waits when the call ends: nothing else would set the event.
         answer = json.loads((await app.call("hang")).text)
         go_on.set()
@@ -153,7 +158,9 @@ async def test_an_exception_of_a_handler_ends_only_its_call(error: BaseException
         return a + b
 
     settings = Settings(deadline=60.0)  # a busy machine may need a second to start a thread
-    async with App("test", version="1.0.0", tools=[fail_async, fail_sync, add], settings=settings) as app:
+    async with App(
+        "test", version="1.0.0", format="result", tools=[fail_async, fail_sync, add], settings=settings
+    ) as app:
         result = json.loads((await app.call(f"fail_{kind}")).text)
         assert json.loads((await app.call("add", {"a": 2, "b": 3})).text) == {"success": True, "value": 5}
     assert result == {
@@ -174,7 +181,7 @@ async def test_a_generator_exit_out_of_a_thread_is_an_error_like_any_other():
     def fail() -> int:
         raise GeneratorExit
 
-    async with App("test", version="1.0.0", tools=[fail]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[fail]) as app:
         assert json.loads((await app.call("fail")).text)["error_type"] == "SystemError"
 
 
@@ -187,7 +194,7 @@ async def test_a_cancelled_call_is_not_answered():
         await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[hang]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang]) as app:
         call = asyncio.create_task(app.call("hang"))
         await begun.wait()
         call.cancel()
@@ -204,7 +211,7 @@ async def test_a_handler_that_ignores_its_deadline_leaves_no_cancellation_behind
             return 7
         return 0
 
-    async with App("test", version="1.0.0", tools=[stubborn]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[stubborn]) as app:
         answer = await app.call("stubborn")
         assert json.loads(answer.text) == {"success": True, "value": 7}
         assert asyncio.current_task().cancelling() == 0
@@ -229,7 +236,7 @@ async def test_only_a_handler_that_waits_gets_a_timer_and_its_time_runs_from_the
         timers.append(delay)
         return asyncio.TimerHandle(delay, print, (), loop)
 
-    async with App("test", version="1.0.0", tools=[busy, busy_then_waits]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[busy, busy_then_waits]) as app:
         monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
         monkeypatch.setattr(loop, "call_later", call_later)
         answers = [(await app.call(tool)).text for tool in ("busy", "busy_then_waits")]
@@ -253,7 +260,7 @@ async def test_a_handler_waits_as_often_as_it_likes_and_deals_with_what_its_wait
         await asyncio.sleep(0)
         return seen
 
-    async with App("test", version="1.0.0", tools=[patient]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[patient]) as app:
         answer = await app.call("patient")
     assert json.loads(answer.text) == {"success": True, "value": ["0", "1", "2", "not there"]}
 
@@ -266,7 +273,7 @@ async def test_a_call_that_waits_leaves_no_garbage():
         await asyncio.sleep(0)
         return 1
 
-    async with App("test", version="1.0.0", tools=[wait_a_turn]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[wait_a_turn]) as app:
         await asyncio.create_task(app.call("wait_a_turn"))
         gc.collect()
         gc.disable()

@@ -37,7 +37,7 @@ async def unlimited() -> int:
 @pytest.mark.requirement("VAL-3")
 async def test_a_caller_over_the_limit_is_refused_with_the_time_to_wait():
     clock = Clock()
-    async with App("test", version="1.0.0", tools=[ping], state=MemoryState(clock)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[ping], state=MemoryState(clock)) as app:
         assert [(await app.call("ping")).is_error for _ in range(2)] == [False, False]
         refused = await app.call("ping")
     assert refused.is_error
@@ -52,7 +52,7 @@ async def test_a_caller_over_the_limit_is_refused_with_the_time_to_wait():
 @pytest.mark.requirement("VAL-3")
 async def test_a_limit_ends_with_its_window():
     clock = Clock()
-    async with App("test", version="1.0.0", tools=[ping], state=MemoryState(clock)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[ping], state=MemoryState(clock)) as app:
         assert [(await app.call("ping")).is_error for _ in range(3)] == [False, False, True]
         clock.now += 3599.9
         assert (await app.call("ping")).is_error
@@ -62,7 +62,7 @@ async def test_a_limit_ends_with_its_window():
 
 @pytest.mark.requirement("VAL-3")
 async def test_a_limit_holds_for_each_caller_and_each_tool():
-    async with App("test", version="1.0.0", tools=[ping, pong, unlimited]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[ping, pong, unlimited]) as app:
         assert [(await app.call("ping", caller=ANN)).is_error for _ in range(3)] == [False, False, True]
         assert [(await app.call("ping", caller=BEN)).is_error for _ in range(3)] == [False, False, True]
         assert [(await app.call("pong", caller=ANN)).is_error for _ in range(3)] == [False, False, True]
@@ -72,8 +72,8 @@ async def test_a_limit_holds_for_each_caller_and_each_tool():
 @pytest.mark.requirement("VAL-3")
 async def test_a_limit_holds_across_processes_that_share_a_redis(redis_url: str):
     settings = Settings(redis=redis_url)
-    one = App("test", version="1.0.0", tools=[ping], settings=settings)
-    two = App("test", version="1.0.0", tools=[ping], settings=settings)
+    one = App("test", version="1.0.0", format="result", tools=[ping], settings=settings)
+    two = App("test", version="1.0.0", format="result", tools=[ping], settings=settings)
     async with one, two:
         assert not (await one.call("ping", caller=ANN)).is_error
         assert not (await two.call("ping", caller=ANN)).is_error
@@ -91,7 +91,7 @@ async def test_a_refused_call_reaches_no_handler():
         ran.append(1)
         return len(ran)
 
-    async with App("test", version="1.0.0", tools=[count]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count]) as app:
         for _ in range(5):
             await app.call("count")
     assert len(ran) == 2
@@ -100,7 +100,7 @@ async def test_a_refused_call_reaches_no_handler():
 @pytest.mark.parametrize(("policy", "goes_through"), [("open", True), ("closed", False)])
 async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: str, policy, goes_through: bool, log):
     settings = Settings(redis=dead_url, limits_without_redis=policy)
-    async with App("test", version="1.0.0", tools=[ping], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[ping], settings=settings) as app:
         answers = [await app.call("ping") for _ in range(4)]
     assert [not answer.is_error for answer in answers] == [goes_through] * 4
     loud = [message for level, message in log.messages if level == "ERROR" and "Tool" not in message]
@@ -136,7 +136,7 @@ async def test_a_gate_takes_no_longer_than_the_deadline():
         ran.append(1)
         return 1
 
-    async with App("test", version="1.0.0", tools=[work], state=Slow(60)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[work], state=Slow(60)) as app:
         refused = json.loads((await app.call("work")).text)
     assert (refused["error_type"], ran) == ("DeadlineError", [])
 
@@ -155,7 +155,7 @@ async def test_the_handler_has_the_time_that_its_gates_left(monkeypatch: pytest.
         await asyncio.sleep(0)
         return 1
 
-    async with App("test", version="1.0.0", tools=[work], state=Slow(0.2)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[work], state=Slow(0.2)) as app:
         monkeypatch.setattr(loop, "call_at", record)
         assert not (await app.call("work")).is_error
         monkeypatch.undo()
@@ -172,7 +172,7 @@ async def test_a_limit_counts_every_call_of_a_cached_tool_and_its_refusal_comes_
         return n
 
     allowed, denied = Caller("user:ann", grants=frozenset({"it:read"})), Caller("user:ann")
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         calls = [({"n": 1}, allowed), ({"n": 1}, allowed), ({"n": "one"}, allowed), ({"n": 1}, denied)]
         calls += calls[1:]
         texts = [json.loads((await app.call("read", *call)).text) for call in calls]

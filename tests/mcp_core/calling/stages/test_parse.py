@@ -58,7 +58,7 @@ async def travel(stops: Annotated[list[Stop], Field(description="Where to stay."
 
 
 async def test_an_unknown_name_inside_an_argument_is_answered_with_the_names_that_it_takes():
-    async with App("test", version="1.0.0", tools=[travel]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[travel]) as app:
         answer = await app.call("travel", {"stops": [{"city": "Bern", "night": 2}]})
     words = "stops.0.night: is not an argument here; it takes city, nights (did you mean nights?)"
     assert words in json.loads(answer.text)["error"]
@@ -67,7 +67,7 @@ async def test_an_unknown_name_inside_an_argument_is_answered_with_the_names_tha
 @pytest.mark.requirement("ERR-1")
 @pytest.mark.parametrize(("arguments", "words"), WRONG.values(), ids=WRONG)
 async def test_wrong_arguments_are_refused_with_an_error_that_helps(arguments: dict[str, Any], words: str):
-    async with App("test", version="1.0.0", tools=[measure]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[measure]) as app:
         answer = await app.call("measure", arguments)
     result = json.loads(answer.text)
     assert answer.is_error
@@ -79,7 +79,7 @@ async def test_wrong_arguments_are_refused_with_an_error_that_helps(arguments: d
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", '"NaN"', "-Infinity and beyond"])
 async def test_text_that_spells_a_strange_number_is_still_text(text: str):
-    async with App("test", version="1.0.0", tools=[measure]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[measure]) as app:
         answer = await app.call("measure", {"n": 1, "notes": [text]})
     assert json.loads(answer.text)["value"] == [1, 0.5, "m", [text]]
 
@@ -88,20 +88,20 @@ async def test_nesting_without_end_is_refused():
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    async with App("test", version="1.0.0", tools=[measure]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[measure]) as app:
         answer = await app.call("measure", {"n": 1, "notes": deep})
     assert "nesting that is too deep" in json.loads(answer.text)["error"]
 
 
 async def test_a_huge_value_is_quoted_by_its_beginning_only():
-    async with App("test", version="1.0.0", tools=[measure]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[measure]) as app:
         answer = await app.call("measure", {"n": "x" * 10_000_000})
     assert f'got "{"x" * 60}"... (10000000 characters)' in json.loads(answer.text)["error"]
     assert len(answer.text) < 1000
 
 
 async def test_of_many_faults_the_first_eight_are_named():
-    async with App("test", version="1.0.0", tools=[measure]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[measure]) as app:
         answer = await app.call("measure", {f"x{number}": 1 for number in range(20)})
     error = json.loads(answer.text)["error"]
     assert error.count("is not an argument") + error.count("is required") == 8
@@ -118,7 +118,7 @@ async def test_without_the_exact_literal_a_destructive_tool_does_nothing(given: 
         deleted.append("all")
         return "gone"
 
-    async with App("test", version="1.0.0", tools=[delete_all]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete_all]) as app:
         refused = await app.call("delete_all", {} if given is None else {"explicit_action": given})
         # It does not invite the agent to add the literal.
         assert json.loads(refused.text) == {
@@ -144,7 +144,7 @@ async def test_a_handler_that_changes_its_arguments_changes_nothing_of_the_reque
 
     given = {"items": [[1, 2], [3]]}
     before = copy.deepcopy(given)
-    async with App("test", version="1.0.0", tools=[spoil]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[spoil]) as app:
         assert json.loads((await app.call("spoil", given)).text)["value"] == 3
         assert json.loads((await app.call("spoil", given)).text)["value"] == 3
     assert given == before
@@ -157,7 +157,7 @@ async def test_a_handler_that_changes_a_default_changes_it_for_no_other_call():
         items.append(1)
         return len(items)
 
-    async with App("test", version="1.0.0", tools=[gather]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[gather]) as app:
         assert [json.loads((await app.call("gather")).text)["value"] for _ in range(3)] == [1, 1, 1]
 
 
@@ -166,7 +166,7 @@ async def test_arguments_in_another_order_are_the_same_arguments():
     async def minus(a: Number, b: Number) -> int:
         return a - b
 
-    async with App("test", version="1.0.0", tools=[minus]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[minus]) as app:
         tool = app._pipeline._tools["minus"]
         assert parse(tool, {"a": 1, "b": 2})[1] == parse(tool, {"b": 2, "a": 1})[1] == '{"a":1,"b":2}'
         with pytest.raises(InvalidArguments) as caught:
@@ -225,7 +225,7 @@ async def test_the_error_about_a_secret_reads_well():
     ) -> str:
         return "in"
 
-    async with App("test", version="1.0.0", tools=[log_in]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[log_in]) as app:
         answer = await app.call("log_in", {"password": "hunter2", "user": "hunter2"})
     assert json.loads(answer.text)["error"] == (
         "Invalid arguments for 'log_in': password: string should have at least 8 characters, got [redacted]."
@@ -319,7 +319,7 @@ async def test_the_literal_may_stand_inside_an_argument(given: dict[str, Any]):
     ) -> str:
         return f"{name}: {options.explicit_action}"
 
-    async with App("test", version="1.0.0", tools=[delete_all]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete_all]) as app:
         refused = json.loads((await app.call("delete_all", {"name": "a", **given})).text)
         assert not refused["success"]
         assert "options" in refused["error"]

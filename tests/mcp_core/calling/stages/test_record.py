@@ -39,7 +39,7 @@ async def test_a_call_of_an_async_tool_leaves_two_lines_with_parameters_summary_
         get_logger("mine").info("working")
         return 2 * n
 
-    async with App("test", version="1.0.0", tools=[double]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[double]) as app:
         await app.answer(Request("double", {"n": 4}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
     called, working, completed = log.entries
     assert [called["level"], called["message"]] == ["TRACE", "Tool called: double"]
@@ -65,7 +65,7 @@ async def test_a_tool_that_is_not_async_says_at_debug_that_it_completed(log):
         get_logger("mine").info("in a thread")
         return 1
 
-    async with App("test", version="1.0.0", tools=[one]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[one]) as app:
         await app.answer(Request("one", {}, meta={"correlationId": "c-1"}))
     assert log.messages == [
         ("TRACE", "Tool called: one"),
@@ -92,7 +92,7 @@ async def test_an_expected_failure_has_its_stack_in_the_log_at_debug_only(log):
     async def find() -> int:
         raise NotFound("No note 9 exists.")
 
-    async with App("test", version="1.0.0", tools=[find]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find]) as app:
         await app.answer(Request("find", {}))
         logging.getLogger().setLevel(logging.INFO)
         await app.answer(Request("find", {}))
@@ -108,7 +108,7 @@ async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_
     async def fail() -> int:
         raise ZeroDivisionError("the divisor is 0")
 
-    async with App("test", version="1.0.0", tools=[fail]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[fail]) as app:
         answer = await app.answer(Request("fail", {}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
     called, failed = log.entries
     assert called["message"] == "Tool called: fail"
@@ -125,7 +125,7 @@ async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_wa
     async def find(n: Number) -> int:
         raise NotFound(f"There is no {n}.")
 
-    async with App("test", version="1.0.0", tools=[find]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find]) as app:
         await app.call("find", {"n": 3})
         await app.call("find", {})
         await app.call("find", {"n": 3}, Caller("user:ann"))
@@ -157,7 +157,7 @@ async def test_an_error_that_explains_itself_is_logged_without_a_stack(log):
         except OSError as error:
             raise Unavailable("It cannot be read.") from error
 
-    async with App("test", version="1.0.0", tools=[fetch, read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[fetch, read]) as app:
         await app.call("fetch")
         await app.call("read")
     ends = [(entry["level"], entry["message"], entry.get("stack", "")) for entry in log.entries[1::2]]
@@ -177,7 +177,7 @@ async def test_a_dependency_that_fails_is_one_line_a_call_with_its_stack_once_a_
             raise Unavailable("The database cannot be reached.") from error
 
     logging.getLogger().setLevel(logging.INFO)
-    async with App("test", version="1.0.0", tools=[read]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[read]) as app:
         for _ in range(5):
             await app.call("read")
     line = "Tool read failed: The database cannot be reached. (OSError: connection refused)"
@@ -209,7 +209,7 @@ async def test_a_deadline_is_one_line_without_the_stack_of_the_cancellation(log)
         await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[hang]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang]) as app:
         await app.call("hang")
     assert log.messages[-1] == ("ERROR", "Tool hang failed: 'hang' took longer than 0.01 seconds and was stopped.")
     assert "stack" not in log.entries[-1]
@@ -226,7 +226,7 @@ async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_line_wit
     audit = tmp_path / "audit.jsonl"
     caller, meta = Caller("user:ann"), {"traceparent": PARENT, "correlationId": "c-1"}
     settings = Settings(audit=audit, audit_arguments=True)
-    async with App("test", version="1.0.0", tools=[double], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[double], settings=settings) as app:
         for name in ("dubble", "x" * 1000, "a\x85b\u2028c\u2029d"):
             with pytest.raises(UnknownTool):
                 await app.answer(Request(name, {"pin": "1234"}, caller, "raw", "9.8", meta=meta))
@@ -271,7 +271,7 @@ async def test_calls_at_the_same_time_keep_their_ids_apart(log):
         get_logger("mine").info("after %d", n)
         return n
 
-    async with App("test", version="1.0.0", tools=[meet]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[meet]) as app:
         requests = [Request("meet", {"n": n}, meta={"correlationId": f"c-{n}"}) for n in range(20)]
         await asyncio.gather(*map(app.answer, requests))
     for n in range(20):
@@ -285,7 +285,7 @@ async def test_after_a_call_no_line_carries_its_ids(log):
     async def one() -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[one]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[one]) as app:
         await app.call("one")
         get_logger("mine").info("between calls")
     assert "correlationId" not in log.entries[-1]
@@ -341,7 +341,7 @@ async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_re
 
     audit = tmp_path / "deep" / "audit.jsonl"
     request = Request("find", {"n": 1}, Caller("user:ann"), "claude", "4.1", meta={"correlationId": "c-1"})
-    async with App("test", version="1.0.0", tools=[find], settings=Settings(audit=audit)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[find], settings=Settings(audit=audit)) as app:
         await app.answer(request)
         await app.answer(request)
         await app.call("find", {"n": 0})
@@ -395,7 +395,7 @@ async def test_what_has_no_json_form_is_audited_all_the_same(
     audit = tmp_path / "audit.jsonl"
     caplog.set_level("TRACE")
     settings = Settings(audit=audit, audit_arguments=True)
-    async with App("test", version="1.0.0", tools=[one], settings=settings) as app:
+    async with App("test", version="1.0.0", format="result", tools=[one], settings=settings) as app:
         assert (await app.answer(Request("one", arguments, agent_id="\ud800"))).is_error
     (entry,) = audited(audit)
     assert entry["outcome"] == "validation"
@@ -407,7 +407,7 @@ async def test_an_audit_file_that_cannot_be_written_is_logged_and_the_call_is_an
     async def one() -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit="/dev/full")) as app:
+    async with App("test", version="1.0.0", format="result", tools=[one], settings=Settings(audit="/dev/full")) as app:
         answer = await app.call("one")
     assert json.loads(answer.text) == {"success": True, "value": 1}
     assert any(
@@ -428,7 +428,7 @@ async def test_a_cancelled_call_is_recorded_exactly_once(tmp_path: Path, by: str
         return 1
 
     audit = tmp_path / "audit.jsonl"
-    async with App("test", version="1.0.0", tools=[hang], settings=Settings(audit=audit)) as app:
+    async with App("test", version="1.0.0", format="result", tools=[hang], settings=Settings(audit=audit)) as app:
         if by == "asyncio":
             call = asyncio.create_task(app.call("hang"))
             await begun.wait()
@@ -457,7 +457,7 @@ async def test_a_call_cancelled_while_it_waits_at_a_gate_is_recorded_once():
     async def delete(context: ToolContext) -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[delete]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[delete]) as app:
         call = asyncio.create_task(app.answer(Request("delete", {}, ask=ask)))
         await asked.wait()
         call.cancel()
@@ -471,8 +471,8 @@ async def test_entries_of_several_writers_do_not_mix(tmp_path: Path):
         return len(text)
 
     settings = Settings(audit=tmp_path / "audit.jsonl", audit_arguments=True)
-    one = App("test", version="1.0.0", tools=[echo], settings=settings)
-    two = App("test", version="1.0.0", tools=[echo], settings=settings)
+    one = App("test", version="1.0.0", format="result", tools=[echo], settings=settings)
+    two = App("test", version="1.0.0", format="result", tools=[echo], settings=settings)
     async with one, two:
         await asyncio.gather(*(app.call("echo", {"text": "x" * 5000}) for app in (one, two) for _ in range(20)))
     assert [len(record["arguments"]["text"]) for record in audited(tmp_path / "audit.jsonl")] == [5000] * 40

@@ -54,7 +54,7 @@ REFUSED = {
 @pytest.mark.requirement("VAL-1")
 @pytest.mark.parametrize(("arguments", "words"), REFUSED.values(), ids=REFUSED)
 async def test_arguments_with_too_many_values_are_refused_in_little_memory(arguments: dict[str, Any], words: str):
-    async with App("test", version="1.0.0", tools=[count]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count]) as app:
         await app.call("count", {})
         tracemalloc.start()
         try:
@@ -71,14 +71,14 @@ async def test_arguments_with_too_many_values_are_refused_in_little_memory(argum
     "arguments", [{"words": ["a"] * 1000}, {"many": [1] * 5000}, {"table": {f"k{i}": 0 for i in range(1000)}}]
 )
 async def test_the_largest_length_itself_is_accepted(arguments: dict[str, Any]):
-    async with App("test", version="1.0.0", tools=[count]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count]) as app:
         answer = await app.call("count", arguments)
     (value,) = arguments.values()
     assert json.loads(answer.text)["value"] == len(value)
 
 
 async def test_the_schema_says_the_largest_length():
-    async with App("test", version="1.0.0", tools=[count]) as app:
+    async with App("test", version="1.0.0", format="result", tools=[count]) as app:
         properties = app.list_tools()[0].input_schema["properties"]
     lengths = {name: part.get("maxItems", part.get("maxProperties")) for name, part in properties.items()}
     assert lengths == {

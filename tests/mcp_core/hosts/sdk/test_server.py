@@ -119,7 +119,7 @@ def small(name: str, seen: list[str]) -> App:
         yield Life()
         seen.append(f"{name} closed")
 
-    app = App(name, version="1.0.0", settings=Settings())
+    app = App(name, version="1.0.0", format="result", settings=Settings())
     app.provide(Life, open_life)
 
     @app.tool()
@@ -192,7 +192,7 @@ async def test_an_app_that_is_not_opened_says_so():
 
 
 async def test_the_garbage_collector_does_not_visit_the_tools_again_and_again():
-    server = build_server(App("test", version="1"))
+    server = build_server(App("test", version="1", format="result"))
     gc.unfreeze()
     frozen = []
     try:

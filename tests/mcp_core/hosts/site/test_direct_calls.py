@@ -23,7 +23,7 @@ CLIENTS = 20
 
 
 def make_app(events: list[str], opened: asyncio.Event | None = None, **settings: Any) -> App:
-    app = App("direct", version="1", settings=Settings(**{"deadline": 60, **settings}))
+    app = App("direct", version="1", format="result", settings=Settings(**{"deadline": 60, **settings}))
 
     @app.tool(response_time="fast")
     async def double(number: int) -> int:

@@ -39,7 +39,7 @@ class Gate:
 
 
 def make_app(gate: Gate | None = None, **settings: Any) -> App:
-    app = App("direct", version="1", settings=Settings(**{"deadline": 60, **settings}))
+    app = App("direct", version="1", format="result", settings=Settings(**{"deadline": 60, **settings}))
 
     async def add(a: int, b: int) -> int:
         """Add."""

@@ -63,7 +63,7 @@ async def test_a_call_that_waits_counts_toward_the_limit_of_calls(way: str):
 
 
 def stopped_app(audit: Path, entered: asyncio.Event, stopped: list[str], **settings: Any) -> App:
-    app = App("stopped", version="1", settings=Settings(audit=str(audit), **settings))
+    app = App("stopped", version="1", format="result", settings=Settings(audit=str(audit), **settings))
 
     @app.tool(response_time="slow")
     async def wait(context: ToolContext) -> str:
@@ -185,7 +185,7 @@ async def test_a_client_that_does_not_read_gets_no_further_pings_and_is_closed()
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, monkeypatch: pytest.MonkeyPatch):
-    direct, app = count_direct(monkeypatch), App("progress", version="1", settings=Settings(lane=way))
+    direct, app = count_direct(monkeypatch), App("progress", version="1", format="result", settings=Settings(lane=way))
 
     @app.tool(response_time="slow")
     async def work(context: ToolContext) -> str:
@@ -207,7 +207,7 @@ async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, m
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_takes_too_long_is_answered(way: str):
-    app = App("late", version="1", settings=Settings(lane=way, deadline=0.02))
+    app = App("late", version="1", format="result", settings=Settings(lane=way, deadline=0.02))
 
     @app.tool(response_time="slow")
     async def late() -> str:

@@ -236,7 +236,7 @@ def test_the_pages_lead_to_no_other_place(site: str):
 
 async def test_no_address_is_offered_where_the_browser_could_not_come_back_safely(folder: Path, server: HttpServer):
     sign_ins = sign_ins_of(write_charter(folder, server.url, "oauth = {}"))
-    app = App("all", version="1")
+    app = App("all", version="1", format="result")
     for public_url, owner in (("http://tools.example", "user:ann"), ("https://tools.example", "shared")):
         pages = SignInPages(app, {"docs": sign_ins}, public_url)
         assert await pages.invite(sign_ins, owner, Challenge()) is None

@@ -112,7 +112,7 @@ def test_a_bare_tool_in_a_declared_server_is_found_on_the_wire_and_in_the_proces
     def count_letters(text: Text) -> int:
         return len(text)
 
-    app = App("made-up", version="1.0.0", tools=[count_letters])
+    app = App("made-up", version="1.0.0", format="result", tools=[count_letters])
     assert list(run_rules(server_from_app(app), RULES)) == []
     app.tool(query(name="read_note", description="Read a note. Use this when one is asked for. Returns it.")(read_note))
     assert [(f.tool, f.name, f.message) for f in run_rules(server_from_app(app), RULES)] == [
@@ -137,10 +137,10 @@ def test_a_name_is_in_the_style_of_its_server():
     def count_letters(text: Text) -> int:
         return len(text)
 
-    app = App("made-up", version="1.0.0", tools=[count_letters], naming=Naming("snake", "x"))
+    app = App("made-up", version="1.0.0", format="result", tools=[count_letters], naming=Naming("snake", "x"))
     listed = app.list_tools()
     assert run_rules(server_from_app(app, listed), RULES) == []
-    kebab = server_from_app(App("made-up", version="1.0.0", naming=Naming("kebab")), listed)
+    kebab = server_from_app(App("made-up", version="1.0.0", format="result", naming=Naming("kebab")), listed)
     assert [f.name for f in run_rules(kebab, RULES)] == ["name-outside-style"]
 
 
@@ -149,7 +149,7 @@ def test_an_example_has_values():
     def count_letters(text: Text) -> int:
         return len(text)
 
-    app = App("made-up", version="1.0.0", tools=[count_letters])
+    app = App("made-up", version="1.0.0", format="result", tools=[count_letters])
     (finding,) = run_rules(server_from_app(app), RULES)
     assert (finding.name, finding.message) == ("placeholder-example", 'an example has the placeholder "<text>"')
 

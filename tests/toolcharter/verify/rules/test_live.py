@@ -281,7 +281,7 @@ async def test_progress_is_reported_for_each_tool():
         return len(text)
 
     told = []
-    await checked_app(App("made-up", version="1.0.0", tools=[count]), on_step=told.append)
+    await checked_app(App("made-up", version="1.0.0", format="result", tools=[count]), on_step=told.append)
     assert told == ["count"]
 
 

@@ -17,9 +17,9 @@ def found(answer, schema):
 @pytest.mark.parametrize(
     ("answer", "schema", "expected"),
     [
-        (Answer("", structured={"n": 1}), SCHEMA, []),
-        (Answer("", structured={"n": "1"}), SCHEMA, ["$.n: '1' is not of type 'integer'"]),
-        (Answer("", structured={}), SCHEMA, ["$: 'n' is a required property"]),
+        (Answer("", structured_json='{"n": 1}'), SCHEMA, []),
+        (Answer("", structured_json='{"n": "1"}'), SCHEMA, ["$.n: '1' is not of type 'integer'"]),
+        (Answer("", structured_json="{}"), SCHEMA, ["$: 'n' is a required property"]),
         (Answer(""), SCHEMA, ["it has no structuredContent"]),
         (Answer("No such folder.", is_error=True), SCHEMA, []),
         (None, SCHEMA, []),
@@ -31,7 +31,7 @@ def test_a_result_is_checked_against_the_schema(answer, schema, expected):
 
 @pytest.mark.parametrize("schema", [{"type": "nothing"}, {"$ref": "#/nowhere"}, {"properties": 3}])
 def test_a_schema_that_cannot_be_used_is_a_finding(schema):
-    (message,) = found(Answer("", structured={"n": 1}), schema)
+    (message,) = found(Answer("", structured_json='{"n": 1}'), schema)
     assert message.startswith("the result of a valid call does not match: the schema cannot be used")
 
 
@@ -40,5 +40,5 @@ def test_a_reference_to_an_address_is_not_fetched(monkeypatch):
         raise AssertionError("an address was fetched")
 
     monkeypatch.setattr("urllib.request.urlopen", fetch)
-    (message,) = found(Answer("", structured={"n": 1}), {"$ref": "http://127.0.0.1:1/schema.json"})
+    (message,) = found(Answer("", structured_json='{"n": 1}'), {"$ref": "http://127.0.0.1:1/schema.json"})
     assert "the schema cannot be used: Unresolvable" in message
