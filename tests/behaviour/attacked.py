@@ -35,7 +35,7 @@ async def unlock(
 
 def build(settings: Settings) -> App:
     """Make the server."""
-    return App("attacked", version="1.0.0", tools=[look, unlock], settings=settings)
+    return App("attacked", version="1.0.0", format="result", tools=[look, unlock], settings=settings)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ async def open_store(app: App) -> AsyncIterator[Database]:
 
 
 def build(settings: Settings) -> App:
-    app = App("shared", version="1.0.0", tools=TOOLS, settings=settings)
+    app = App("shared", version="1.0.0", format="result", tools=TOOLS, settings=settings)
     app.provide(Database, open_store)
     return app
 

@@ -158,6 +158,7 @@ def build(name: str, settings: Settings) -> App:
     app = App(
         name,
         version="1.0.0",
+        format="result",
         title="Conformance fixture",
         prompts=PROMPTS,
         resources=[RESOURCES],

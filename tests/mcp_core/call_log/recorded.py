@@ -31,7 +31,7 @@ async def save(password: Text, note: Text) -> str:
 
 
 def build(db: str, name: str = "notes", **settings: Any) -> App:
-    return App(name, version="1.2.3", tools=[double, save], settings=Settings(db=db, **settings))
+    return App(name, version="1.2.3", format="result", tools=[double, save], settings=Settings(db=db, **settings))
 
 
 @asynccontextmanager

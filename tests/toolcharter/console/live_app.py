@@ -31,7 +31,7 @@ def live_app(folder: Path, **settings: Any) -> App:
         return f"sent {note}"
 
     made = Settings(db=f"sqlite:///{folder / 'notes.db'}", **settings)
-    return App("notes", version="1.0.0", tools=[double, send_note], settings=made)
+    return App("notes", version="1.0.0", format="result", tools=[double, send_note], settings=made)
 
 
 async def call(

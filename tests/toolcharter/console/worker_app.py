@@ -20,7 +20,7 @@ async def send_note(note: Text) -> str:
 
 
 def build(settings: Settings) -> App:
-    return App("notes", version="1.0.0", tools=[where, send_note], settings=settings)
+    return App("notes", version="1.0.0", format="result", tools=[where, send_note], settings=settings)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ async def visit_with_header(
 
 
 async def test_a_tool_that_is_replaced_has_its_arguments_compared_with_the_headers():
-    app = App("trips", version="1.0.0", tools=[visit])
+    app = App("trips", version="1.0.0", format="result", tools=[visit])
     lane = HttpLane(app)
     params = {"name": "visit", "arguments": {"city": "Rome"}, "_meta": META}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

@@ -203,7 +203,7 @@ async def test_a_silent_call_pings_its_client_until_it_answers(era: str):
     """The call ends when the client has seen two pings, so there is nothing to wait for but them."""
     seen: list[bytes] = []
     pinged = asyncio.Event()
-    app = App("silent", version="1.0.0")
+    app = App("silent", version="1.0.0", format="result")
 
     async def wait() -> str:
         """Wait for two pings."""

@@ -8,7 +8,7 @@ from toolcharter import App, Settings, run
 
 
 def build(settings: Settings) -> App:
-    app = App("gate", version="1.0.0", settings=settings)
+    app = App("gate", version="1.0.0", format="result", settings=settings)
 
     @app.tool
     async def wait(gate: str) -> str:

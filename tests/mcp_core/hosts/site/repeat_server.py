@@ -15,7 +15,7 @@ async def repeat(text: str, times: int) -> str:
 
 
 def build(settings: Settings) -> App:
-    app = App("repeat", version="1", settings=settings)
+    app = App("repeat", version="1", format="result", settings=settings)
     for tool in (add, repeat):
         app.tool(response_time="fast")(tool)
     return app
