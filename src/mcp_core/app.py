@@ -19,6 +19,7 @@ from mcp_core.calling.provided import Made, Provided, Scope
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, StructuredTools, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
+from mcp_core.calling.running import RunningHandlers
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.meta import declared_meta
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from mcp_core.call_log import CallLog
     from mcp_core.calling.asking import HeldCalls
     from mcp_core.calling.pipeline import Pipeline
-    from mcp_core.calling.stages.invoke import RunningHandlers
     from mcp_core.db import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -154,7 +154,7 @@ class App:
             if issubclass(kind, App):
                 self._provided.add(kind, self)
         self._keys: KeyStore | None = None
-        self._running: RunningHandlers = set()
+        self._running = RunningHandlers()
         self._held_calls: HeldCalls | None = None
         self._checks: dict[str, HealthCheck] = {}
         self._looks: list[Callable[[], DependencyHealth]] = []

@@ -21,6 +21,7 @@ from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import StructuredTools, render
+from mcp_core.calling.running import MAX_HOLD_SECONDS, RunningHandlers
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import invalidate, lookup, store
 from mcp_core.calling.stages.check import check
@@ -28,7 +29,7 @@ from mcp_core.calling.stages.consent import ConsentPlaces, check_repeated, conse
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintPolicy
 from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, first_answer, keyed_call
-from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
+from mcp_core.calling.stages.invoke import invoke, pass_gate
 from mcp_core.calling.stages.limit import limit
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import CallRecord, EndedCall, Recorder
@@ -80,7 +81,7 @@ class Pipeline:
     ) -> None:
         self._registry, self._policy = registry, policy
         self._state, self._audit = state, audit
-        self._running: RunningHandlers = set() if running is None else running
+        self._running = RunningHandlers() if running is None else running
         self._keys = keys or StateKeyStore(state)
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
@@ -214,9 +215,21 @@ class Pipeline:
     async def _act(self, permit: Permit, tool: BoundTool, record: CallRecord, check: Check[T]) -> T:
         """Steps 9 and 10."""
         record.invoked, record.handler_began = True, time.perf_counter()
-        result = check(await invoke(permit, tool, self._running, record.began), permit, tool)
-        record.handler_ended = time.perf_counter()
+        try:
+            result = check(await invoke(permit, tool, self._running, record.began, record), permit, tool)
+        except Exception:
+            self._note_hold(tool, record, time.perf_counter())
+            raise
+        record.handler_ended = ended = time.perf_counter()
+        if ended - record.handler_began > MAX_HOLD_SECONDS:
+            self._note_hold(tool, record, ended)
         return result
+
+    def _note_hold(self, tool: BoundTool, record: CallRecord, ended: float) -> None:
+        """Note a handler that held the event loop for long, as it never waited."""
+        held = ended - record.handler_began
+        if held > MAX_HOLD_SECONDS and not record.handler_waited:
+            self._running.note_hold(tool.final_name, held, ended)
 
     async def _act_once(
         self, keyed: KeyedCall, act: Coroutine[Any, Any, T], call: Call, tool: BoundTool, record: CallRecord

@@ -49,6 +49,8 @@ class CallRecord:
     handler_began: float = 0.0
     handler_ended: float = 0.0
     """By the clock of `time.perf_counter`; 0 if the call did not get there."""
+    handler_waited: bool = False
+    """Whether the handler let other calls go on. One that did not held the event loop for as long as it ran."""
 
 
 EndedCall = tuple[Call, CallRecord, float, float]
