@@ -542,6 +542,7 @@ class App:
                 "openWorldHint": spec.declaration.open_world,
             },
             meta=declared_meta(spec),
+            icons=[icon.to_wire() for icon in spec.declaration.icons],
         )
 
     def _output_schema(self, spec: ToolSpec) -> JsonSchema | None:

@@ -9,7 +9,7 @@ from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 from mcp_core.declare.skills import Skill
-from mcp_core.declare.spec import Confirm, Deprecation, Example, RateLimit, ToolOptions, ToolSpec
+from mcp_core.declare.spec import Confirm, Deprecation, Example, Icon, RateLimit, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
 from mcp_core.errors import (
     Busy,
@@ -68,6 +68,7 @@ __all__ = [
     "Example",
     "ExtMcpToolDecorator",
     "ForgedReply",
+    "Icon",
     "IdentityUnavailable",
     "Image",
     "InvalidArguments",

@@ -22,6 +22,7 @@ from mcp_core.declare.spec import (
     Declaration,
     Deprecation,
     Example,
+    Icon,
     RateLimit,
     ResponseTime,
     ToolSpec,
@@ -84,6 +85,24 @@ def _are_examples(value: Any) -> bool:
     )
 
 
+def _are_icons(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(icon, Icon) and str(icon.src).startswith(("https:", "http:", "data:"))
+        for icon in cast(list[Any], value)
+    )
+
+
+def _is_meta(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    keys = cast(dict[Any, Any], value).keys()
+    try:
+        json_text.to_text(value)
+    except TypeError:
+        return False
+    return all(_is_filled(key) and not key.startswith("dev.toolcharter/") for key in keys)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -121,6 +140,8 @@ _TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "version": (_is_filled, "a semantic version such as '1.2.3'"),
     "name": (_is_filled, "a name such as list_notes, or nothing for the function's own"),
     "title": (_is_filled, "a title such as 'List notes', or nothing for one made of the name"),
+    "icons": (_are_icons, "a list of Icon(src), each with an https: or data: address"),
+    "meta": (_is_meta, "a dict of JSON with keys such as 'com.example/team', none of them under dev.toolcharter/"),
     "prefix": (_is_text, "a prefix such as 'notes', or the empty text for none"),
     "description": (_is_filled, "a text, or nothing for the docstring"),
     "read_only": (_is_bool, "True or False"),

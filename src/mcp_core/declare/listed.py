@@ -1,6 +1,6 @@
 """A tool as `tools/list` shows it: all that a client, an agent or a contract can see."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ class ListedTool:
     annotations: Mapping[str, Any] = field(default_factory=dict[str, Any])
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     output_schema: Mapping[str, Any] | None = None
+    icons: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def from_wire(cls, entry: Any) -> "ListedTool":
@@ -33,6 +34,7 @@ class ListedTool:
             annotations=_object(fields.get("annotations")),
             meta=_object(fields.get("_meta")),
             output_schema=cast(Mapping[str, Any], schema) if isinstance(schema, dict) else None,
+            icons=_objects(fields.get("icons")),
         )
 
     def to_wire(self) -> dict[str, Any]:
@@ -41,12 +43,13 @@ class ListedTool:
             "name": self.name,
             "title": self.title,
             "description": self.description,
+            "icons": list(self.icons),
             "inputSchema": dict(self.input_schema),
             "outputSchema": self.output_schema,
             "annotations": dict(self.annotations),
             "_meta": dict(self.meta),
         }
-        return {key: value for key, value in fields.items() if value not in (None, "", {}) or key == "inputSchema"}
+        return {key: value for key, value in fields.items() if value not in (None, "", {}, []) or key == "inputSchema"}
 
     def for_model(self) -> dict[str, Any]:
         """What clients hand to a model in every request; the rest costs it nothing."""
@@ -65,6 +68,11 @@ def read_tools(answer: Any) -> list[ListedTool]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> Sequence[Mapping[str, Any]]:
+    items = cast(list[Any], value) if isinstance(value, list) else []
+    return tuple(item for item in items if isinstance(item, dict))
 
 
 def _text(value: Any) -> str:

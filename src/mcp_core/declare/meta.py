@@ -11,7 +11,7 @@ from mcp_core.declare.spec import DEFAULTS, UNSET, Deprecation, Example, RateLim
 
 
 def declared_meta(spec: ToolSpec) -> dict[str, Any]:
-    """All that the tool declares, by the names of the charter. What was not declared is left out."""
+    """All that the tool declares, by the names of the charter, and its own `meta`; nothing that was not declared."""
     declared = spec.declaration
     fields: dict[str, Any] = {
         "version": declared.version if spec.governed or declared.version != DEFAULTS["version"] else None,
@@ -26,7 +26,8 @@ def declared_meta(spec: ToolSpec) -> dict[str, Any]:
         "examples": [_example(example) for example in spec.examples] or None,
         "deprecated": _deprecation(declared.deprecated),
     }
-    return {META + name: value for name, value in fields.items() if value is not None and value is not UNSET}
+    ours = {META + name: value for name, value in fields.items() if value is not None and value is not UNSET}
+    return json_text.to_plain(dict(declared.meta or {})) | ours
 
 
 def _list(value: Any) -> Any:

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 from pydantic import BaseModel
 
@@ -35,6 +35,20 @@ class RateLimit:
 
     max_calls: int
     window_ms: int
+
+
+class Icon(NamedTuple):
+    """A picture of a tool: its address, `https:` or `data:`, its type, and sizes such as 48x48 or any."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: Sequence[str] = ()
+    theme: Literal["light", "dark"] | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """The icon as the protocol writes it."""
+        fields = {"src": self.src, "mimeType": self.mime_type, "sizes": list(self.sizes), "theme": self.theme}
+        return {name: value for name, value in fields.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,8 @@ class ToolOptions(TypedDict, total=False):
     version: str
     name: str | None
     title: str | None
+    icons: Sequence[Icon]
+    meta: Mapping[str, Any] | None
     description: str | None
     prefix: str | None
     destructive: bool | None
@@ -136,6 +152,10 @@ class Declaration:
     version: str = "1.0.0"
     name: str | None = None
     title: str | None = None
+    icons: Sequence[Icon] = ()
+    """Pictures that clients show beside the title."""
+    meta: Mapping[str, Any] | None = None
+    """Further members of the tool's `_meta`, by their whole keys, such as `com.example/team`."""
     description: str | None = None
     prefix: str | None = None
     destructive: bool | None = None

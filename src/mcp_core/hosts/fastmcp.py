@@ -197,6 +197,7 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
             parameters=dict(listed.input_schema),
             output_schema=dict(listed.output_schema) if listed.output_schema else None,
             annotations=types.ToolAnnotations.model_validate(dict(listed.annotations)),
+            icons=[types.Icon.model_validate(dict(icon)) for icon in listed.icons] or None,
             meta=dict(listed.meta),
         )
         server.add_tool(tool.of(app))

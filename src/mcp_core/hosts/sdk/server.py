@@ -193,6 +193,7 @@ def _tool(tool: ListedTool) -> types.Tool:
         input_schema=dict(tool.input_schema),
         output_schema=dict(tool.output_schema) if tool.output_schema else None,
         annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        icons=[types.Icon.model_validate(dict(icon)) for icon in tool.icons] or None,
         _meta=dict(tool.meta) or None,
     )
 
