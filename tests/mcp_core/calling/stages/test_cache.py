@@ -201,7 +201,7 @@ async def test_a_mutation_is_never_cached(changes: dict[str, Any]):
 
 @pytest.mark.requirement("AUT-2")
 async def test_a_cache_ttl_by_itself_is_enough():
-    app = App("test", version="1.0.0")
+    app = App("test", version="1.0.0", format="result")
     ran = []
 
     @app.tool(cache_ttl=60)
