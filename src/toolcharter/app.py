@@ -1,7 +1,7 @@
 """`App` as authors use it: the framework's, which also serves itself."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
@@ -43,7 +43,7 @@ class App(framework.App):
         """
         from mcp_core.hosts.site.mounted import MountedApp  # noqa: PLC0415 - 100 ms that stdio does not need
 
-        given = {"allow_hosts": tuple(allow_hosts), "allow_origins": tuple(allow_origins)}
+        given: dict[str, Any] = {"allow_hosts": tuple(allow_hosts), "allow_origins": tuple(allow_origins)}
         if changed := {name: value for name, value in given.items() if value}:
-            self.use_settings(Settings.model_construct(**changed))
+            self.use_settings(Settings.model_construct(set(changed), **changed))
         return MountedApp(self)

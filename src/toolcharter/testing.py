@@ -7,6 +7,7 @@ only the pipe is missing. Nothing of an MCP library is imported.
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -127,7 +128,8 @@ class Client:
         answer = await self.request("tools/call", params, progress)
         content: list[JsonObject] = answer["content"]
         text = next((block["text"] for block in content if block["type"] == "text"), "")
-        is_error, about = bool(answer.get("isError")), answer.get("_meta") or {}
+        is_error = bool(answer.get("isError"))
+        about: JsonObject = answer.get("_meta", {})
         data = None if is_error else self._typed(name, text, answer.get("structuredContent"))
         result = CallResult(data, text, content, answer.get("structuredContent"), about, is_error)
         if is_error and raise_on_error:
@@ -183,10 +185,11 @@ class Client:
         adapter = None if spec is None or value is None else type_adapter(spec.signature.returns)
         if adapter is None:
             return value
-        try:
-            return adapter.validate_json(json.dumps(value))
-        except ValidationError:
-            return value
+        # A text as it is may look like JSON, such as "5".
+        for given in (json.dumps(value), json.dumps(text)):
+            with suppress(ValidationError):
+                return adapter.validate_json(given)
+        return value
 
     async def _take_request(self, method: str, params: JsonObject) -> JsonObject:  # noqa: ARG002 - questions alone come
         """Answer a question of the server's."""
