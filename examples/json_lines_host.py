@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from toolcharter_examples.hello import build
+from toolcharter_examples.words import build
 
 from toolcharter import App, ElicitationUnsupported, ForgedReply, Question, Reply, Request, Settings, UnknownTool
 

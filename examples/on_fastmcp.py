@@ -1,7 +1,7 @@
 """Governed tools beside plain ones, on a FastMCP server. Needs `pip install 'toolcharter[fastmcp]'`."""
 
 from fastmcp import FastMCP
-from toolcharter_examples.hello import build
+from toolcharter_examples.words import build
 
 from mcp_core.hosts.fastmcp import add_tools, governed
 from toolcharter import Settings

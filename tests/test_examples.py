@@ -17,7 +17,7 @@ from tests.clients.scripted import Scripted
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("file", ["hello.py", "demo.py", "on_fastmcp.py"])
+@pytest.mark.parametrize("file", ["hello.py", "words.py", "demo.py", "on_fastmcp.py"])
 async def test_each_example_serves_its_tools_over_stdio(file):
     parameters = StdioServerParameters(command=sys.executable, args=[str(ROOT / "examples" / file)])
     async with Client(parameters) as client:

@@ -9,7 +9,7 @@ import pytest
 
 from toolcharter import ctrl_c
 
-HELLO = Path(__file__).parents[2] / "examples" / "hello.py"
+HELLO = Path(__file__).parents[2] / "examples" / "words.py"
 AT_PYDANTIC = """
 import os, runpy, signal, sys
 

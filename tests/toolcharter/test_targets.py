@@ -7,7 +7,7 @@ from mcp_core.install_command import installer
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets
 
-HELLO = Path(__file__).parents[2] / "examples" / "hello.py"
+WORDS = Path(__file__).parents[2] / "examples" / "words.py"
 
 
 def test_an_installed_server_is_found_by_its_name():
@@ -15,11 +15,11 @@ def test_an_installed_server_is_found_by_its_name():
 
 
 def test_a_file_is_loaded_by_its_build_function():
-    assert targets.load(str(HELLO), Settings()).name == "hello"
+    assert targets.load(str(WORDS), Settings()).name == "words"
 
 
 def test_an_object_in_a_file_can_be_named():
-    assert targets.load(f"{HELLO}:build", Settings()).name == "hello"
+    assert targets.load(f"{WORDS}:build", Settings()).name == "words"
 
 
 def test_an_object_in_a_module_can_be_named():

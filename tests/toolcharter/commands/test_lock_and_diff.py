@@ -8,7 +8,7 @@ import pytest
 from tests.toolcharter.command_line import run
 
 ROOT = Path(__file__).parents[3]
-HELLO = str(ROOT / "examples" / "hello.py")
+HELLO = str(ROOT / "examples" / "words.py")
 GREET = {
     "name": "greet",
     "description": "Greet somebody by name.",
@@ -51,9 +51,9 @@ def test_an_installed_server_is_locked_under_its_command_name(capsys):
 
 
 def test_another_server_is_locked_under_its_own_name_or_in_a_given_file(capsys):
-    assert run(capsys, "lock", HELLO) == (0, "wrote contracts/hello.json: 1 tool.\n", "")
+    assert run(capsys, "lock", HELLO) == (0, "wrote contracts/words.json: 1 tool.\n", "")
     assert run(capsys, "lock", HELLO, "--output", "mine.json") == (0, "wrote mine.json: 1 tool.\n", "")
-    assert Path("mine.json").read_bytes() == Path("contracts/hello.json").read_bytes()
+    assert Path("mine.json").read_bytes() == Path("contracts/words.json").read_bytes()
 
 
 def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys):
@@ -101,7 +101,7 @@ def test_a_lock_whose_server_must_be_named_is_not_passed_over_in_silence(capsys)
     assert run(capsys, "lock", "--check") == (
         0,
         "contracts/mcp-todo.json: 5 tools, as locked.\n",
-        "contracts/hello.json was not checked. Name its server: toolcharter lock SERVER --check.\n",
+        "contracts/words.json was not checked. Name its server: toolcharter lock SERVER --check.\n",
     )
 
 
@@ -248,9 +248,9 @@ def test_a_table_is_shown_on_a_terminal(capsys, monkeypatch):
 def test_servers_of_every_kind_can_be_compared(capsys):
     run(capsys, "lock", HELLO)
     same = (0, "No change that an agent or a client can notice.\n")
-    assert run(capsys, "diff", "contracts/hello.json", HELLO)[:2] == same
-    assert run(capsys, "diff", "contracts/hello.json", "--", sys.executable, HELLO)[:2] == same
-    code, out, _ = run(capsys, "diff", "contracts/hello.json", str(ROOT / "examples" / "on_fastmcp.py:server"))
+    assert run(capsys, "diff", "contracts/words.json", HELLO)[:2] == same
+    assert run(capsys, "diff", "contracts/words.json", "--", sys.executable, HELLO)[:2] == same
+    code, out, _ = run(capsys, "diff", "contracts/words.json", str(ROOT / "examples" / "on_fastmcp.py:server"))
     assert (code, out.splitlines()) == (
         0,
         [

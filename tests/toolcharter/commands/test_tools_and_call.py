@@ -46,7 +46,7 @@ def test_prompts_and_resources_are_listed_on_request(capsys):
 
 
 def test_a_server_without_prompts_has_an_empty_list(capsys):
-    code, out, _ = run(capsys, "tools", str(EXAMPLES / "hello.py"), "--prompts")
+    code, out, _ = run(capsys, "tools", str(EXAMPLES / "words.py"), "--prompts")
     assert (code, json.loads(out)) == (0, [])
 
 
@@ -62,7 +62,7 @@ def test_a_terminal_shows_prompts_and_resources_below_the_tools(capsys, monkeypa
 
 
 def test_an_unknown_tool_is_answered_with_the_known_ones(capsys):
-    code, out, err = run(capsys, "tools", str(EXAMPLES / "hello.py"), "nothing")
+    code, out, err = run(capsys, "tools", str(EXAMPLES / "words.py"), "nothing")
     assert (code, out, err) == (2, "", "The server has no tool 'nothing'. Its tools: count_words.\n")
 
 
@@ -83,12 +83,12 @@ def test_a_tool_that_a_server_finds_by_a_search_is_answered_with_the_way_to_call
 
 
 def test_a_call_in_a_pipe_prints_what_an_agent_gets(capsys):
-    code, out, _ = run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=one two three")
+    code, out, _ = run(capsys, "call", str(EXAMPLES / "words.py"), "count_words", "text=one two three")
     assert (code, json.loads(out)) == (0, 3)
 
 
 def test_strings_stay_strings_and_numbers_are_parsed_as_json(capsys):
-    assert run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=5")[0] == 0
+    assert run(capsys, "call", str(EXAMPLES / "words.py"), "count_words", "text=5")[0] == 0
     code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
     assert (code, json.loads(out)["data"]) == (0, 5)
 

@@ -85,9 +85,9 @@ def test_a_server_of_an_mcp_library_is_verified(run, folder, name):
 @pytest.mark.requirement("VER-3")
 def test_a_command_that_serves_over_stdio_is_verified():
     program = "from toolcharter.cli import main; main()"
-    words = ["verify", "--select", "DSC001", "--format", "json", "--", sys.executable, str(EXAMPLES / "hello.py")]
+    words = ["verify", "--select", "DSC001", "--format", "json", "--", sys.executable, str(EXAMPLES / "words.py")]
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
-    assert (done.returncode, found(done.stdout)) == (0, ("hello", []))
+    assert (done.returncode, found(done.stdout)) == (0, ("words", []))
 
 
 @pytest.mark.requirement("VER-3")

@@ -31,7 +31,7 @@ def test_the_terminal_shows_tools_a_call_that_works_and_configuration():
 
 
 def test_a_text_in_the_call_to_copy_reaches_the_tool_as_it_is():
-    hello = targets.load(str(Path(__file__).parents[4] / "examples/hello.py"), Settings())
+    hello = targets.load(str(Path(__file__).parents[4] / "examples/words.py"), Settings())
     assert terminal.sample_call(hello, hello.list_tools()) == "count_words text='hello world'"
 
 
