@@ -1,6 +1,7 @@
 """`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -77,6 +78,9 @@ class App:
     has_all_tools: bool = False
     """Whether it has the tools of all apps that are served with it, and is served at `/mcp` as well."""
 
+    is_used: bool = False
+    """Whether it was run, or opened."""
+
     governs: ClassVar[bool] = True
     """Tells ExtMcpToolDecorator that tools need no wrapper here."""
 
@@ -110,13 +114,15 @@ class App:
     ) -> None:
         """`description` is one sentence for people: what the server is for. `instructions` are for agents.
 
+        The name is a part of addresses and files; of "My server!" it is my-server, and the title is the text.
         `notice` gives what a person who starts the server in a terminal should know, such as that its data is made up.
         `request_headers` are the HTTP headers that handlers find in `ToolContext.headers`. A `strict` server refuses
         tools that are not governed, with everything that is missing.
 
         The value of a header whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
         """
-        self.name, self.version, self.title, self._instructions = name, version, title or name, instructions
+        self.title, name = title or name, _server_name(name)
+        self.name, self.version, self._instructions = name, version, instructions
         self.description, self.notice = description, notice
         self.skills = skills
         """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
@@ -291,6 +297,7 @@ class App:
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. It may be entered several times; the last exit closes it."""
+        self.is_used = True
         async with self._lock:
             self._users += 1
             if self._users == 1:
@@ -557,6 +564,15 @@ def _structured_tools(format: Format, settings: Settings, *, structured: bool | 
         return "all"
     chosen = settings.structured is not None or (structured is None and format == "bare")
     return "typed" if chosen else "none"
+
+
+def _server_name(text: str) -> str:
+    """A name for addresses and files; a text that can be one stays as it is."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - authors may not check
+        raise TypeError(f'App: the name is a text, such as App("hello"), not {text!r}')
+    if re.fullmatch(r"[A-Za-z0-9][\w.-]*", text, re.ASCII):
+        return text
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "server"
 
 
 def _local_caller(settings: Settings) -> Caller:

@@ -1,7 +1,11 @@
 """`App` as authors use it: the framework's, which also serves itself."""
 
+import atexit
+import sys
+import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
@@ -14,6 +18,13 @@ if TYPE_CHECKING:
 
 class App(framework.App):
     """A server's tools and their policy. `run` serves it, `client` calls it in memory, `asgi` mounts it elsewhere."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make an app. One that the program itself makes and never uses is reported at its end."""
+        app = super().__new__(cls)
+        if sys._getframe(1).f_globals.get("__name__") == "__main__":  # noqa: SLF001 - as warnings do it
+            atexit.register(_report_unused, weakref.ref(app))
+        return app
 
     def run(self, arguments: Sequence[str] | None = None) -> None:
         """Serve over stdio, or as the command line says: `python hello.py http --port 9000`.
@@ -33,6 +44,7 @@ class App(framework.App):
         """
         from toolcharter.testing import Client  # noqa: PLC0415 - 10 ms that a server does not need
 
+        self.is_used = True
         return Client(self, answer, caller)
 
     def asgi(self, *, allow_hosts: Sequence[str] = (), allow_origins: Sequence[str] = ()) -> "MountedApp":
@@ -46,4 +58,14 @@ class App(framework.App):
         given: dict[str, Any] = {"allow_hosts": tuple(allow_hosts), "allow_origins": tuple(allow_origins)}
         if changed := {name: value for name, value in given.items() if value}:
             self.use_settings(Settings.model_construct(set(changed), **changed))
+        self.is_used = True
         return MountedApp(self)
+
+
+def _report_unused(reference: "weakref.ref[App]") -> None:
+    """Print a hint where a program makes an app, and ends without an error and without `run`."""
+    app, is_failed = reference(), hasattr(sys, "last_value")
+    if app is None or app.is_used or is_failed or hasattr(sys, "ps1") or sys.flags.interactive:
+        return
+    file = Path(sys.argv[0]).name
+    sys.stderr.write(f"{file} has made the server {app.name!r}, and has not served it. End {file} with app.run().\n")

@@ -13,6 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.forkserver.commands import command_path
 from tests.toolcharter.command_line import run
+from toolcharter import App
 
 HELLO = '''from toolcharter import App
 
@@ -117,3 +118,43 @@ def test_an_error_at_import_is_that_of_python(hello, command):
     hello.write_text("import no_such_module\n" + HELLO, encoding="utf-8")
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, cwd=hello.parent)
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'no_such_module'\n")
+
+
+def ended(hello: Path, text: str, *arguments: str) -> tuple[int, str]:
+    hello.write_text(text, encoding="utf-8")
+    command = [sys.executable, "hello.py", *arguments]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, cwd=hello.parent)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("last", ["", "app.run"])
+def test_a_program_that_forgets_to_run_says_so(hello, last):
+    hint = "hello.py has made the server 'hello', and has not served it. End hello.py with app.run().\n"
+    assert ended(hello, HELLO.replace("app.run()", last)) == (0, hint)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "app.run(['--version-of-nothing'])",
+        "import toolcharter; toolcharter.run(app, ['--help'])",
+        "import asyncio; asyncio.run(app.client().list_tools())",
+        "1 / 0",
+    ],
+)
+def test_a_program_that_uses_its_app_or_fails_gets_no_hint(hello, last):
+    assert "has not served it" not in ended(hello, HELLO.replace("app.run()", last))[1]
+
+
+def test_what_is_no_server_is_not_run(hello):
+    assert ended(hello, "from toolcharter import run\nrun('hello')\n")[1].endswith(
+        "TypeError: run serves an App, or a function build(settings) -> App, not 'hello'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("hello", "hello"), ("Demo \N{ROCKET}", "demo"), ("My server!", "my-server"), ("!", "server")]
+)
+def test_a_name_that_is_no_part_of_an_address_is_the_title(text, name):
+    app = App(text)
+    assert (app.name, app.title) == (name, text)

@@ -24,8 +24,8 @@ Files = Mapping[str, tuple[int, int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    server_command.add_arguments(parser)
+    """Declare the arguments. Everything after the file is for the server."""
+    server_command.add_arguments(parser, "FILE", "file.py, or file.py:object")
 
 
 def run(options: argparse.Namespace) -> int:

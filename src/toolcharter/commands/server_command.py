@@ -16,12 +16,14 @@ from toolcharter.packaging.launch import script_of
 from toolcharter.start import run
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, name: str = "NAME", about: str = "an installed server, file.py or module:object"
+) -> None:
     """Declare the arguments. Everything after the name is for the server."""
-    parser.usage = "%(prog)s NAME [options]"
-    parser.add_argument("server", metavar="NAME", help="an installed server, file.py or module:object")
+    parser.usage = f"%(prog)s {name} [options]"
+    parser.add_argument("server", metavar=name, help=about)
     words = parser.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="options", help=f"of the server: {parser.prog} NAME --help"
+        "words", nargs=argparse.REMAINDER, metavar="options", help=f"of the server: {parser.prog} {name} --help"
     )
     words.required = False  # so that the error for a missing name does not ask for them too
     parser.set_defaults(takes_words=True)
