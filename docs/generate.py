@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import api
 import architecture
 import installing
 import monitoring
@@ -294,6 +295,7 @@ def score_section() -> list[str]:
 def pages() -> dict[Path, str]:
     """Every generated page, and every page with insertions."""
     made = {
+        ROOT / "docs/api.md": NOTE + api.api_page(),
         ROOT / "docs/settings.md": NOTE + settings_page(),
         ROOT / "docs/metrics.md": NOTE + metrics_page(),
         ROOT / "docs/commands.md": NOTE + commands_page(),

@@ -14,29 +14,23 @@ from toolcharter import (
     App,
     BrandedId,
     Confirm,
-    Content,
     Deprecation,
-    Evidence,
     Example,
     NotFound,
-    Pagination,
     RateLimit,
-    Resource,
-    ResourcePage,
-    ResourceSource,
-    ResourceTemplate,
     Result,
     Settings,
-    SuggestedAction,
     ToolArguments,
     ToolContext,
     hints,
     instructions,
-    page_of,
     prompt,
     run,
     tool,
 )
+from toolcharter.arguments import Pagination
+from toolcharter.hints import Evidence, SuggestedAction
+from toolcharter.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 
 
 class NoteId(BrandedId, prefix="note"):

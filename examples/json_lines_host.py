@@ -11,7 +11,9 @@ from typing import Any
 
 from toolcharter_examples.words import build
 
-from toolcharter import App, ElicitationUnsupported, ForgedReply, Question, Reply, Request, Settings, UnknownTool
+from toolcharter import App, Settings
+from toolcharter.errors import ElicitationUnsupported, ForgedReply, UnknownTool
+from toolcharter.hosts import Question, Reply, Request
 
 
 async def handle(app: App, message: Mapping[str, Any]) -> dict[str, Any]:

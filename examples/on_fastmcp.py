@@ -3,8 +3,8 @@
 from fastmcp import FastMCP
 from toolcharter_examples.words import build
 
-from mcp_core.hosts.fastmcp import add_tools, governed
 from toolcharter import Settings
+from toolcharter.fastmcp import add_tools, governed
 
 app = build(Settings())
 server = FastMCP("mixed", lifespan=governed(app))

@@ -34,9 +34,9 @@ from mcp_atl.tools.transition import transition
 from mcp_atl.tools.update import update
 from mcp_atl.tools.users import search_users, user_info
 from mcp_atl.tools.worklog import worklog
-from mcp_core.start_errors import InvalidSetting
-from mcp_core.system_keyring import system_keyring
 from toolcharter import App, Naming
+from toolcharter.errors import InvalidSetting
+from toolcharter.keyring import system_keyring
 
 if TYPE_CHECKING:
     from atlassian_sandbox import Sandbox

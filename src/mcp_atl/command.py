@@ -21,16 +21,8 @@ from mcp_atl.client.connection import Connection, Json
 from mcp_atl.files import Files
 from mcp_atl.site import ProductName
 from mcp_atl.sites.sites import Sites
-from toolcharter import (
-    Example,
-    InvalidArguments,
-    PermissionDenied,
-    Result,
-    ToolContext,
-    ToolDecorator,
-    ToolOptions,
-    tool,
-)
+from toolcharter import Example, InvalidArguments, PermissionDenied, Result, ToolContext, tool
+from toolcharter.declarations import ToolDecorator, ToolOptions
 
 COMMAND = "__atl_command__"
 """The attribute of a tool's function that has its `Command`."""

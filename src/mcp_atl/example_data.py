@@ -5,8 +5,8 @@ from pathlib import Path
 
 from mcp_atl.command import Server
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.system_keyring import no_keyring
 from toolcharter import App
+from toolcharter.keyring import no_keyring
 
 
 async def prepare_examples(app: App) -> None:

@@ -4,8 +4,8 @@ import hashlib
 from pathlib import Path
 
 from mcp_atl.sites.callers import AUTHORIZATION
-from mcp_core.folder import Folder
 from toolcharter import ToolContext
+from toolcharter.files import Folder
 
 
 class Files:

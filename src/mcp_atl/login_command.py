@@ -11,10 +11,10 @@ from mcp_atl.site import GATEWAY, Access, Secret, Site
 from mcp_atl.sites.oauth import ISSUER, Grant
 from mcp_atl.sites.sign_in import PORT, SignIn
 from mcp_atl.sites.store import CredentialStore, default_store_path
-from mcp_core.auth.oauth.loopback import CALLBACK
-from mcp_core.interrupt import run_interruptible
-from mcp_core.system_keyring import system_keyring
 from toolcharter import ToolError
+from toolcharter.keyring import system_keyring
+from toolcharter.oauth import CALLBACK
+from toolcharter.process import run_interruptible
 
 CLIENT_ID, CLIENT_SECRET = "ATLASSIAN_OAUTH_CLIENT_ID", "ATLASSIAN_OAUTH_CLIENT_SECRET"
 

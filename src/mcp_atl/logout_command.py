@@ -5,8 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from mcp_atl.sites.store import CredentialStore, default_store_path
-from mcp_core.system_keyring import system_keyring
 from toolcharter import ToolError
+from toolcharter.keyring import system_keyring
 
 APPS = "https://id.atlassian.com/manage-profile/apps"
 """Where a person revokes what they granted to an OAuth app."""

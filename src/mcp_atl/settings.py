@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_core.settings import TextList, Variable
 from toolcharter import Settings
+from toolcharter.settings import TextList, Variable
 
 
 class AtlSettings(Settings):

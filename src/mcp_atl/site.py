@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from mcp_core import InvalidArguments
+from toolcharter import InvalidArguments
 
 Kind = Literal["cloud", "datacenter"]
 Product = Literal["jira", "confluence"]

@@ -102,7 +102,7 @@ class App:
         structured: bool | None = None,
         hints: HintDetail = "full",
         deadlines: Mapping[ResponseTime, float] = DEADLINES,
-        prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
+        prepare_examples: Callable[[Any], Awaitable[None]] | None = None,
         settings: Settings | None = None,
         state: State | None = None,
         telemetry: Telemetry | None = None,

@@ -12,16 +12,8 @@ from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
 from mcp_guide.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
-from toolcharter import (
-    Content,
-    NotFound,
-    Resource,
-    ResourcePage,
-    ResourceSource,
-    ResourceTemplate,
-    ToolContext,
-    page_of,
-)
+from toolcharter import NotFound, ToolContext
+from toolcharter.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 
 PREFIX = "guide://"
 MARKDOWN, PLAIN = "text/markdown", "text/plain"

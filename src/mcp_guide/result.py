@@ -1,5 +1,5 @@
 """`Result`, under the path that the guide's conventions name."""
 
-from mcp_core.result import Result
+from toolcharter import Result
 
 __all__ = ["Result"]

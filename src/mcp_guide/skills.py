@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcp_core.declare.skills import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH
 from mcp_guide.content.front_matter import split_front_matter
-from toolcharter import Skill
+from toolcharter.declarations import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, Skill
 
 
 def skills_of(folder: Path) -> Iterator[Skill]:

@@ -1,5 +1,5 @@
 """`ExtMcpToolDecorator`, under the path that the guide's conventions name."""
 
-from mcp_core.tool_decorator import ExtMcpToolDecorator, get_tool_prefix, log_tool_usage
+from toolcharter.porting import ExtMcpToolDecorator, get_tool_prefix, log_tool_usage
 
 __all__ = ["ExtMcpToolDecorator", "get_tool_prefix", "log_tool_usage"]

@@ -7,16 +7,6 @@ the recall that FSRS says the next answer restores; effort from the time that th
 from datetime import datetime
 from typing import Literal
 
-from mcp_core.hints import (
-    NO_IMPACT,
-    Alternative,
-    Dependency,
-    EstimatedImpact,
-    HintWarning,
-    PreferenceAlignment,
-    RiskFactor,
-)
-from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import (
     DEFAULT_ANSWER_MS,
     add_notes_action,
@@ -28,7 +18,19 @@ from mcp_noema.hint_parts import (
 )
 from mcp_noema.model import Card, CardId, Deck, DeckId, NoteId, Preset, ReviewId, State
 from mcp_noema.repositories import COUNT_LIMIT, HeldBack, Queue, RecentReviews, RecordedReview
-from toolcharter import AgentHints, Evidence, SuggestedAction
+from toolcharter.hints import (
+    NO_IMPACT,
+    AgentHints,
+    Alternative,
+    Dependency,
+    EstimatedImpact,
+    Evidence,
+    HintWarning,
+    PreferenceAlignment,
+    RiskFactor,
+    SuggestedAction,
+)
+from toolcharter.plurals import count, verb
 
 MINUTE_MS = 60_000
 MORE_CARDS = 20

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from mcp_core.declare.spec import ResponseTime
-from mcp_core.folder import Folder
 from mcp_noema.model import Dice, World, roll
 from mcp_noema.repositories import REPOSITORIES, Collection
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
 from toolcharter import App, Naming
+from toolcharter.declarations import ResponseTime
+from toolcharter.files import Folder
 
 VERSION = "1.0.0"
 DESCRIPTION = "Spaced-repetition learning through your agent."

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_noema.model import CardId, DeckId, NoteId, ReviewId
-from toolcharter import AgentHints, Conflict, Evidence, NotFound, SuggestedAction, hints, instructions
+from toolcharter import Conflict, NotFound, hints, instructions
+from toolcharter.hints import AgentHints, Evidence, SuggestedAction
 
 _MAX_IDS = 10
 """How many ids a message lists."""

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import AnkiPackages, Collection, Decks, Draft, NewReview, Notes, Reviews
 from mcp_noema.store import users
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
 from toolcharter import App
+from toolcharter.files import Folder
 
 
 async def create_example_data(app: App) -> None:

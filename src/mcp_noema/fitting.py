@@ -11,11 +11,11 @@ from operator import itemgetter
 
 from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, FSRSItem, FSRSReview, filter_outlier
 
-from mcp_core import Conflict
-from mcp_core.plurals import count
 from mcp_noema.analysis import Fit, Quality
 from mcp_noema.model import Preferences, Preset
 from mcp_noema.schedule import LoggedReview, clamp_parameters, since_last_learned
+from toolcharter import Conflict
+from toolcharter.plurals import count
 
 MIN_ITEMS = 64
 """With fewer, the library silently fits only the first four parameters."""

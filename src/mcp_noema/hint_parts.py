@@ -3,10 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from mcp_core.hints import Level, NeededArgument, RelatedResource
 from mcp_noema.analysis import Basis
 from mcp_noema.model import CardFace, CardId, Deck, DeckId, NoteId
-from toolcharter import Evidence, SuggestedAction
+from toolcharter.hints import Evidence, Level, NeededArgument, RelatedResource, SuggestedAction
 
 _MAX_LABEL_LENGTH = 80
 DEFAULT_ANSWER_MS = 15_000

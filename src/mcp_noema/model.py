@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from zlib import crc32
 from zoneinfo import ZoneInfo
 
-from mcp_core import BrandedId
+from toolcharter import BrandedId
 
 MAX_NAME_LENGTH = 255
 MAX_FIELD_LENGTH = 100_000

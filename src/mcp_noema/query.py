@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal, NoReturn, cast, get_args
 
-from mcp_core import InvalidArguments
 from mcp_noema.model import RATINGS, CardId, DeckId, NoteId, NumberedId
 from mcp_noema.query_tree import (
     All,
@@ -41,6 +40,7 @@ from mcp_noema.query_tree import (
     Within,
     Words,
 )
+from toolcharter import InvalidArguments
 
 MAX_LENGTH = 4000
 MAX_TERMS = 100

@@ -37,7 +37,7 @@ from mcp_noema.model import (
 from mcp_noema.query_tree import Tree
 
 if TYPE_CHECKING:
-    from mcp_core.db import Database
+    from toolcharter.db import Database
 
 CardOrder = Literal["due", "created", "edited", "position", "lapses", "stability", "difficulty"]
 

@@ -9,8 +9,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database, Migrations, UtcTime, address, open_database, short_unit
 from mcp_todo.model import Status, Task
+from toolcharter.db import Database, Migrations, UtcTime, address, open_database, short_unit
 
 MIGRATIONS = Migrations("todo", Path(__file__).parent / "migrations")
 

@@ -1,20 +1,70 @@
 """MCP tools that agents can rely on. These are the public names; `toolcharter --help` shows the commands.
 
-The framework is imported when the first of them is used: `toolcharter --version` does not need its 250 ms.
+Further names are in the public modules, such as `toolcharter.errors`; docs/api.md lists them.
+The framework is imported when the first name is used: `toolcharter --version` does not need its 250 ms.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import mcp_core
-    from mcp_core import *  # noqa: F403 - one list of public names, that of the framework
+    from mcp_core import (
+        BrandedId,
+        Caller,
+        Confirm,
+        Conflict,
+        Deprecation,
+        Example,
+        Icon,
+        Image,
+        InvalidArguments,
+        Naming,
+        NotFound,
+        PermissionDenied,
+        RateLimit,
+        Result,
+        Settings,
+        ToolArguments,
+        ToolContext,
+        ToolError,
+        Unavailable,
+        prompt,
+        tool,
+    )
+    from mcp_core.context import ToolContext as Context
     from toolcharter.app import App
     from toolcharter.start import run
 
     __version__: str
-    __all__ = ["App", "run"]
-    __all__ += mcp_core.__all__
-else:
+
+__all__ = [
+    "App",
+    "BrandedId",
+    "Caller",
+    "Confirm",
+    "Conflict",
+    "Context",
+    "Deprecation",
+    "Example",
+    "Icon",
+    "Image",
+    "InvalidArguments",
+    "Naming",
+    "NotFound",
+    "PermissionDenied",
+    "RateLimit",
+    "Result",
+    "Settings",
+    "ToolArguments",
+    "ToolContext",
+    "ToolError",
+    "Unavailable",
+    "prompt",
+    "run",
+    "tool",
+]
+
+
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import the framework, and with it all public names."""
@@ -22,7 +72,7 @@ else:
             from importlib.metadata import version  # noqa: PLC0415 - 20 ms that most programs do not need
 
             return version("toolcharter")
-        if name.startswith("_") and name != "__all__":
+        if name not in __all__:
             raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
         from toolcharter.ctrl_c import WithoutStack  # noqa: PLC0415 - so that nothing is imported before it
 
@@ -31,12 +81,10 @@ else:
             from toolcharter.app import App  # noqa: PLC0415 - as above
             from toolcharter.start import run  # noqa: PLC0415 - as above
 
-        public = {each: getattr(mcp_core, each) for each in mcp_core.__all__} | {"App": App, "run": run}
-        globals().update(public, __all__=[*public])
-        if name not in globals():
-            raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
+        own = {"App": App, "Context": mcp_core.ToolContext, "run": run}
+        globals().update({each: own.get(each) or getattr(mcp_core, each) for each in __all__})
         return globals()[name]
 
     def __dir__() -> list[str]:
         """The public names, for `dir` and completion."""
-        return sorted([*__getattr__("__all__"), "__version__"])
+        return [*__all__, "__version__"]

@@ -22,7 +22,7 @@ class App(framework.App):
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Make an app. One that the program itself makes and never uses is reported at its end."""
         app = super().__new__(cls)
-        if sys._getframe(1).f_globals.get("__name__") == "__main__":  # noqa: SLF001 - as warnings do it
+        if sys._getframe(1).f_globals.get("__name__") == "__main__":  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - as warnings do it
             atexit.register(_report_unused, weakref.ref(app))
         return app
 

@@ -4,6 +4,8 @@ import signal
 import sys
 from types import TracebackType
 
+__all__ = ["EndsProcess", "WithoutStack"]
+
 
 class EndsProcess:
     """A block of a command in which Ctrl+C ends the process at once, by the signal itself.

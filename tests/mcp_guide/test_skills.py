@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mcp_guide.settings import STARTER_FOLDER
 from mcp_guide.skills import skills_of
-from toolcharter import Skill
+from toolcharter.declarations import Skill
 from toolcharter.packaging.launch import app_of
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

@@ -13,16 +13,9 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, cast
 
-from mcp_core import (
-    Conflict,
-    InvalidArguments,
-    NotFound,
-    PermissionDenied,
-    RateLimited,
-    ToolError,
-    instructions,
-)
-from mcp_core.mcp_log import redact_text
+from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, ToolError, instructions
+from toolcharter.errors import RateLimited
+from toolcharter.log import redact_text
 
 MAX_MESSAGE_LENGTH = 500
 MAX_MESSAGES = 8

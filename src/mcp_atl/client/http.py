@@ -22,8 +22,8 @@ from pydantic_core import from_json
 from mcp_atl.client.errors import OutcomeUnknown, SiteUnavailable, site_error
 from mcp_atl.client.transfer import Upload
 from mcp_atl.site import Access, AccessTokens, Product, Secret, Site
-from mcp_core.mcp_log import get_logger
-from mcp_core.telemetry import child_span, is_traced, trace_headers
+from toolcharter.log import get_logger
+from toolcharter.telemetry import child_span, is_traced, trace_headers
 
 logger = get_logger(__name__)
 

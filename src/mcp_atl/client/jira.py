@@ -13,7 +13,7 @@ from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.limits import check_project, project_of, without_closed
 from mcp_atl.client.transfer import RemoteFile, Upload
-from mcp_core import InvalidArguments, PermissionDenied
+from toolcharter import InvalidArguments, PermissionDenied
 
 _ATTACHMENTS = "/secure/attachment/"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_atl.client.json_values import Json, at, list_at, object_at
 from mcp_atl.site import Site
-from mcp_core import PermissionDenied
+from toolcharter import PermissionDenied
 
 
 def project_of(key: str) -> str:

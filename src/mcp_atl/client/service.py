@@ -6,7 +6,7 @@ from typing import Any
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import list_at
 from mcp_atl.client.limits import allows_project, check_project, project_of
-from mcp_core import NotFound
+from toolcharter import NotFound
 
 BASE = "/rest/servicedeskapi"
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 from mcp_atl.client.connection import Connection
 from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.site import Product
-from mcp_core import InvalidArguments
+from toolcharter import InvalidArguments
 
 CHUNK = 256 * 1024
 MAX_NAME_LENGTH = 150

@@ -24,8 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_atl.site import Access, Credentials, Kind, Secret, Site
 from mcp_atl.sites.environment import kind_of, site_root
-from mcp_core.start_errors import InvalidSetting
-from mcp_core.toml_file import TomlFile, read_toml
+from toolcharter.errors import InvalidSetting
+from toolcharter.files import TomlFile, read_toml
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

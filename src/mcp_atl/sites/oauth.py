@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcp_atl.client.errors import AuthError, SiteUnavailable
 from mcp_atl.site import NO_SECRET, Access, Credentials, Secret
 from mcp_atl.sites.store import LOGIN, CredentialStore
-from mcp_core import instructions
-from mcp_core.auth.oauth.clients import OAuthClient
-from mcp_core.auth.oauth.errors import ClientUnknown, OAuthError, OAuthUnavailable
-from mcp_core.auth.oauth.http import OAuthHttp
-from mcp_core.auth.oauth.renewal import SharedRenewal
-from mcp_core.auth.oauth.tokens import TokenResponse, refresh_grant, request_tokens
+from toolcharter import instructions
+from toolcharter.oauth import (
+    ClientUnknown,
+    OAuthClient,
+    OAuthError,
+    OAuthHttp,
+    OAuthUnavailable,
+    SharedRenewal,
+    TokenResponse,
+    refresh_grant,
+    request_tokens,
+)
 
 if TYPE_CHECKING:
     import httpx2

@@ -11,12 +11,19 @@ from mcp_atl.client.errors import AuthError, SiteUnavailable
 from mcp_atl.client.json_values import list_at
 from mcp_atl.site import GATEWAY, Access, Secret, Site
 from mcp_atl.sites.oauth import Grant, oauth_http, request_token
-from mcp_core.auth.oauth.authorization import authorization_code, authorization_url
-from mcp_core.auth.oauth.errors import AccessNotGranted, OAuthError, OAuthUnavailable
-from mcp_core.auth.oauth.http import OAuthHttp
-from mcp_core.auth.oauth.loopback import Completion, LoopbackReceiver, redirect_uri
-from mcp_core.auth.oauth.tokens import code_grant
 from toolcharter import InvalidArguments
+from toolcharter.oauth import (
+    AccessNotGranted,
+    Completion,
+    LoopbackReceiver,
+    OAuthError,
+    OAuthHttp,
+    OAuthUnavailable,
+    authorization_code,
+    authorization_url,
+    code_grant,
+    redirect_uri,
+)
 
 if TYPE_CHECKING:
     import httpx2

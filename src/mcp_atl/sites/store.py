@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_atl.site import Access, Credentials, Secret, Site
-from mcp_core.private_file import write_private
-from mcp_core.system_keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
 from toolcharter import NotFound, Unavailable
+from toolcharter.files import write_private
+from toolcharter.keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
 
 LOGIN = "mcp-atl login"
 """The command that signs in with OAuth."""

@@ -18,8 +18,8 @@ from mcp_atl.client.transfer import RemoteFile, Upload, local_name, save, too_la
 from mcp_atl.command import Call, Parameters, reads, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
-from mcp_core.folder import Folder, new_file, open_file
 from toolcharter import Conflict, Example, Image, InvalidArguments, NotFound, ToolError
+from toolcharter.files import Folder, new_file, open_file
 
 SHAPE = {"id": None, "name": None, "type": None, "size": None, "path": None}
 MAX_AT_ONCE = 20

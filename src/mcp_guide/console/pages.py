@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlencode
 
 from starlette.responses import Response
 
-from mcp_core.plurals import count
 from toolcharter.console import CallFailed, Html, Page, ToolAnswer, View, element, join, markdown, tag
+from toolcharter.plurals import count
 
 PATH, READ_PATH = "/console/guide", "/console/guide/read"
 _PAGE_SIZE = 100

@@ -11,7 +11,8 @@ from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import Mode, allows_more
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import ProjectName
-from toolcharter import Confirm, ConsentRequired, Example, ToolArguments, ToolContext, instructions
+from toolcharter import Confirm, Example, ToolArguments, ToolContext, instructions
+from toolcharter.errors import ConsentRequired
 
 
 class GetModeArgs(ToolArguments):

@@ -12,10 +12,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import zstandard
 from pydantic import TypeAdapter, ValidationError
 
-from mcp_core.folder import open_file
 from mcp_noema.anki import protobuf
 from mcp_noema.anki.limits import MEBIBYTE, ReadLimits
 from mcp_noema.anki.package import BadPackage, damaged
+from toolcharter.files import open_file
 
 EXPORT_FOR_OLDER = "Export it again from Anki with 'Support older Anki versions'."
 

@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import chain
 from typing import NamedTuple, Protocol
 
-from mcp_core import InvalidArguments
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
 from mcp_noema.model import NoteType, Preset, Schedule, State
+from toolcharter import InvalidArguments
 
 NOON = timedelta(hours=12)
 

@@ -21,8 +21,6 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from fsrs_rs_python import DEFAULT_PARAMETERS
 
-from mcp_core import Conflict
-from mcp_core.folder import new_file
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import (
@@ -36,6 +34,8 @@ from mcp_noema.anki.package import (
 )
 from mcp_noema.anki.revlog import LEARNING, RELEARNING, REVIEW
 from mcp_noema.model import NoteType, Preset, State
+from toolcharter import Conflict
+from toolcharter.files import new_file
 
 _META = b"\x08\x02"
 """The entry `meta`: a protobuf message with the package version 2."""

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from mcp_core.plurals import count
 from mcp_noema.console.charts import Bar, bars, calendar, figure
 from toolcharter import App
 from toolcharter.console import CallFailed, Html, Page, View, element, join
+from toolcharter.plurals import count
 
 PATH, STATISTICS_PATH = "/console/learn", "/console/learn/statistics"
 _DECKS = 200

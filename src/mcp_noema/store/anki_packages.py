@@ -5,12 +5,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Self
 
-from mcp_core.db import Database
-from mcp_core.plurals import count
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import imports
 from mcp_noema.store.prepared_import import PreparedImport, ReportRows
+from toolcharter.db import Database
+from toolcharter.plurals import count
 
 _MIN_ROWS_TO_REPORT = 10_000
 

@@ -9,8 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core import InvalidArguments
-from mcp_core.db import Database
 from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, NoteId, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree
@@ -23,6 +21,8 @@ from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_v
 from mcp_noema.store.search import SearchContext
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
 from mcp_noema.store.tables import notes as note_table
+from toolcharter import InvalidArguments
+from toolcharter.db import Database
 
 MAX_SAMPLE = 10_000
 """The average recall of more cards is that of a sample."""

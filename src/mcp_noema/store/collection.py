@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from mcp_core.db import Migrations, address, open_database
 from mcp_noema.model import Dice
 from mcp_noema.repositories import AnkiPackages, Cards, Collection, Decks, Notes, Reviews, Scheduling, Statistics, Users
 from mcp_noema.store.anki_packages import SqlAnkiPackages
@@ -16,6 +15,7 @@ from mcp_noema.store.reviews import SqlReviews
 from mcp_noema.store.scheduling import SqlScheduling
 from mcp_noema.store.statistics import SqlStatistics
 from mcp_noema.store.users import SqlUsers
+from toolcharter.db import Migrations, address, open_database
 
 MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
 

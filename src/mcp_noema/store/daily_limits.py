@@ -11,10 +11,10 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import UtcTime
 from mcp_noema.model import Day, Deck, Preset, State, preset_of
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.tables import cards, reviews
+from toolcharter.db import UtcTime
 
 LimitedKind = Literal["review", "new"]
 """The kinds of cards that have a daily limit."""

@@ -8,8 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import Conflict, InvalidArguments
-from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
 from mcp_noema.repositories import DeckChange, DeckCounts, DeckView, DeletedDeck, User
@@ -17,6 +15,8 @@ from mcp_noema.store import users, waiting_cards
 from mcp_noema.store.conditions import one_of
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
 from mcp_noema.store.tables import cards, decks, notes
+from toolcharter import Conflict, InvalidArguments
+from toolcharter.db import Database
 
 
 class SqlDecks:

@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
 from mcp_noema.anki.deck_options import AnkiOnlyOptions
 from mcp_noema.anki.package import PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.anki.package_writer import PackageOutline, PackageWriter, milliseconds
@@ -31,6 +30,7 @@ from mcp_noema.store.row_mapping import (
     to_note_type,
 )
 from mcp_noema.store.tables import anki_log, cards, note_types, notes, reviews
+from toolcharter.db import Database
 
 PAGE = 2000
 """How many rows one statement reads."""

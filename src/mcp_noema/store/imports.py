@@ -16,7 +16,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection, TableClause
 
-from mcp_core import InvalidArguments
 from mcp_noema.anki.package import PackageDeck, PackageLogEntry
 from mcp_noema.model import (
     ANKI_ONLY,
@@ -42,6 +41,7 @@ from mcp_noema.store.prepared_import import (
 )
 from mcp_noema.store.tables import anki_log, cards, notes, reviews
 from mcp_noema.store.tables import decks as deck_table
+from toolcharter import InvalidArguments
 
 OTHER_TYPE = "notes that exist with another note type"
 

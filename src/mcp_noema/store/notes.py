@@ -9,8 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import InvalidArguments
-from mcp_core.db import Database
 from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
@@ -31,6 +29,8 @@ from mcp_noema.store.row_mapping import (
 from mcp_noema.store.tables import NEW, SUSPENDED, cards, note_types, notes
 from mcp_noema.store.tables import decks as deck_table
 from mcp_noema.templates import first_key, ordinals, plain_text, searchable
+from toolcharter import InvalidArguments
+from toolcharter.db import Database
 
 _NO_GAP = "the text has no gap; write {{c1::answer}} around the part to ask for"
 _NO_FRONT = "the front is empty, so there is nothing to ask"

@@ -7,10 +7,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import UtcTime
 from mcp_noema.repositories import RecentReviews
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.tables import reviews
+from toolcharter.db import UtcTime
 
 CLOCK_SKEW = timedelta(minutes=1)
 """How far a client's clock may be ahead of ours."""

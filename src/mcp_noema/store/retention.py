@@ -8,7 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import InvalidArguments
 from mcp_noema.analysis import Basis, Recall, ReviewFilter
 from mcp_noema.model import Preset, Schedule, State
 from mcp_noema.repositories import User
@@ -18,6 +17,7 @@ from mcp_noema.store.conditions import sample
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.tables import SUSPENDED, cards
+from toolcharter import InvalidArguments
 
 MAX_CARDS = 10_000
 """How many cards are read. The average of a sample of this size is right to two or three digits."""

@@ -5,7 +5,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core import InvalidArguments
 from mcp_noema.analysis import REVIEW_COUNT_LIMIT, ReviewFilter, ReviewPage
 from mcp_noema.model import Preferences, ReviewId
 from mcp_noema.store import card_faces
@@ -13,6 +12,7 @@ from mcp_noema.store.cards import get_card
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.store.row_mapping import REVIEW_COLUMNS, to_review
 from mcp_noema.store.tables import reviews
+from toolcharter import InvalidArguments
 
 
 def load_page(

@@ -7,8 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import InvalidArguments
-from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, review_not_found
 from mcp_noema.model import (
     GRADES,
@@ -40,6 +38,8 @@ from mcp_noema.store.row_mapping import (
 )
 from mcp_noema.store.study_queue import load_queue
 from mcp_noema.store.tables import NEW, REVIEW, cards, notes, reviews, undone
+from toolcharter import InvalidArguments
+from toolcharter.db import Database
 
 
 class SqlReviews:

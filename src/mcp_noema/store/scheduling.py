@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
-from mcp_core.plurals import count
 from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
@@ -32,6 +30,8 @@ from mcp_noema.store.review_logs import group_by_card, select_logs
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
 from mcp_noema.store.tables import decks as deck_table
 from mcp_noema.workload import AnswerHabits, AnswerStats, LearnedCard, neighbouring_retentions, simulate_days
+from toolcharter.db import Database
+from toolcharter.plurals import count
 
 MAX_REVIEWS = 50_000
 """More reviews hardly improve the fit, and the optimizer blocks all other threads while it runs."""

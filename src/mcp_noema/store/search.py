@@ -16,7 +16,6 @@ from sqlalchemy import ColumnElement, Connection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from mcp_core import InvalidArguments
 from mcp_noema.model import LEECH, SEPARATOR, CardId, Deck, DeckId, NoteId, NoteType, NumberedId, State
 from mcp_noema.query_tree import (
     All,
@@ -44,6 +43,7 @@ from mcp_noema.store import decks
 from mcp_noema.store.conditions import DAY_SECONDS, NOT_UNDONE, not_buried, one_of, seconds_between
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
 from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_tags, note_types, notes, reviews, tags
+from toolcharter import InvalidArguments
 
 Condition = ColumnElement[bool]
 

@@ -12,7 +12,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core.db import Database
 from mcp_noema.analysis import (
     INTERVALS,
     Basis,
@@ -33,6 +32,7 @@ from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.retention import MemoryStates, load_memory_states
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, reviews
+from toolcharter.db import Database
 
 MATURE_STABILITY = 21.0
 """In days. A card with less is young; Anki uses the same number for the interval."""

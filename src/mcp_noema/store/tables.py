@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from mcp_core.db import UtcTime
+from toolcharter.db import UtcTime
 
 users = sa.table(
     "noema_users",

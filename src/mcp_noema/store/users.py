@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
-from mcp_core.db import Database
 from mcp_noema.model import Preferences
 from mcp_noema.repositories import User
 from mcp_noema.store.tables import users
+from toolcharter.db import Database
 
 NEW_USER = User(0, Preferences())
 """A user who has not written anything yet. No row has the id 0."""

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core.db import UtcTime
 from mcp_noema.model import Day, Preset
 from mcp_noema.repositories import COUNT_LIMIT, DeckCounts, User
 from mcp_noema.store.conditions import batches, not_buried, one_of
 from mcp_noema.store.daily_limits import LIMITED_KINDS, DailyLimits, LimitedKind
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks
+from toolcharter.db import UtcTime
 
 LEARN_AHEAD = timedelta(minutes=20)
 """A learning card that is due this soon is shown when nothing else waits."""

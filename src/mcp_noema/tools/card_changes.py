@@ -6,8 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import HintWarning, NeededArgument, RiskFactor, impact_of
-from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import MAX_LENGTH, parse
@@ -15,7 +13,9 @@ from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MAX_CARDS
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
-from toolcharter import AgentHints, Confirm, Evidence, Example, InvalidArguments, SuggestedAction, ToolContext
+from toolcharter import Confirm, Example, InvalidArguments, ToolContext
+from toolcharter.hints import AgentHints, Evidence, HintWarning, NeededArgument, RiskFactor, SuggestedAction, impact_of
+from toolcharter.plurals import count, verb
 
 # A query may match the whole collection.
 changes_cards = sets.preset(response_time="medium", permissions=["cards:write"], tags=["cards", "decks", "statistics"])

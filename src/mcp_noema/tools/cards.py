@@ -5,8 +5,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mcp_core.hints import NO_IMPACT, HintWarning
-from mcp_core.plurals import count, verb
 from mcp_noema import advice
 from mcp_noema.hint_parts import card_resource, deck_resource, reword_action, shorten, start_actions
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
@@ -14,7 +12,9 @@ from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
-from toolcharter import AgentHints, Example, SuggestedAction, ToolContext, hints
+from toolcharter import Example, ToolContext, hints
+from toolcharter.hints import NO_IMPACT, AgentHints, HintWarning, SuggestedAction
+from toolcharter.plurals import count, verb
 
 MAX_CARDS = 1000
 """How many cards one call may name by their ids."""

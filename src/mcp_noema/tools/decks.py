@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import add_notes_action, deck_resource, start_actions, study_action
 from mcp_noema.model import MAX_NAME_LENGTH, Deck, DeckId, World
 from mcp_noema.repositories import DeckChange, Decks, DeckView
@@ -21,7 +20,9 @@ from mcp_noema.tools.vocabulary import (
     step_seconds,
     writes,
 )
-from toolcharter import Confirm, Example, InvalidArguments, SuggestedAction, ToolContext, hints
+from toolcharter import Confirm, Example, InvalidArguments, ToolContext, hints
+from toolcharter.hints import SuggestedAction
+from toolcharter.plurals import count, verb
 
 reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 

@@ -4,15 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.folder import Folder
-from mcp_core.hints import EstimatedImpact, HintWarning
-from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
 from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
 from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
-from toolcharter import AgentHints, Evidence, Example, SuggestedAction, ToolContext, hints
+from toolcharter import Example, ToolContext, hints
+from toolcharter.files import Folder
+from toolcharter.hints import AgentHints, EstimatedImpact, Evidence, HintWarning, SuggestedAction
+from toolcharter.plurals import count, verb
 
 MAX_PATH_LENGTH = 1000
 MIN_REVIEWS_TO_FIT = 400

@@ -5,26 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from mcp_core.hints import EstimatedImpact, HintWarning
-from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.hint_parts import deck_resource, shorten, study_action, study_effort
 from mcp_noema.model import MAX_FIELD_LENGTH, CardId, DeckId, NoteId, NoteKind, World
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
-from toolcharter import (
-    AgentHints,
-    Confirm,
-    Deprecation,
-    Evidence,
-    Example,
-    InvalidArguments,
-    RateLimit,
-    SuggestedAction,
-    ToolContext,
-    hints,
-)
+from toolcharter import Confirm, Deprecation, Example, InvalidArguments, RateLimit, ToolContext, hints
+from toolcharter.hints import AgentHints, EstimatedImpact, Evidence, HintWarning, SuggestedAction
+from toolcharter.plurals import count, verb
 
 writes_notes = writes.preset(permissions=["notes:write"], tags=["notes", "cards"])
 

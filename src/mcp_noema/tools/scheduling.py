@@ -6,8 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import Alternative, Dependency, EstimatedImpact, HintWarning, RiskFactor, effort_of
-from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
@@ -23,7 +21,18 @@ from mcp_noema.tools.vocabulary import (
     owner,
     sets,
 )
-from toolcharter import AgentHints, Confirm, Example, SuggestedAction, ToolContext
+from toolcharter import Confirm, Example, ToolContext
+from toolcharter.hints import (
+    AgentHints,
+    Alternative,
+    Dependency,
+    EstimatedImpact,
+    HintWarning,
+    RiskFactor,
+    SuggestedAction,
+    effort_of,
+)
+from toolcharter.plurals import count, verb
 
 _DAY, _WEEK, _MONTH = 1, 7, 30
 _FORTNIGHT, _QUARTER = 14, 98

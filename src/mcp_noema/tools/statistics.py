@@ -6,8 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import Dependency, EstimatedImpact
-from mcp_core.plurals import count, verb
 from mcp_noema.analysis import (
     INTERVALS,
     REVIEW_COUNT_LIMIT,
@@ -33,16 +31,10 @@ from mcp_noema.hint_parts import (
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
 from mcp_noema.repositories import Scheduling, Statistics
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
-from toolcharter import (
-    AgentHints,
-    DateRange,
-    Evidence,
-    Example,
-    InvalidArguments,
-    SuggestedAction,
-    ToolContext,
-    hints,
-)
+from toolcharter import Example, InvalidArguments, ToolContext, hints
+from toolcharter.arguments import DateRange
+from toolcharter.hints import AgentHints, Dependency, EstimatedImpact, Evidence, SuggestedAction
+from toolcharter.plurals import count, verb
 
 reports = reads.preset(
     response_time="medium", permissions=["reviews:read"], cache_ttl=10, tags=["statistics", "cards", "reviews", "decks"]

@@ -9,7 +9,8 @@ from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Reviews
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
-from toolcharter import AgentHints, Evidence, Example, RateLimit, ToolContext, hints
+from toolcharter import Example, RateLimit, ToolContext, hints
+from toolcharter.hints import AgentHints, Evidence
 
 # Not cached: the queue changes with every answer, and with time.
 reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from mcp_core.plurals import count
 from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
 from toolcharter.console import CallFailed, Html, Page, View, element, join, shortcut, tag
+from toolcharter.plurals import count
 
 PATH = "/console/todo"
 _STATUSES = {"pending": "To do", "completed": "Done", "all": "All"}

@@ -12,7 +12,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from mcp_atl.client.errors import AuthError, OutcomeUnknown, SiteUnavailable
 from mcp_atl.client.http import RetryPolicy, SiteClient, open_http
 from mcp_atl.site import Access, Credentials, Secret, Site
-from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, RateLimited, Telemetry
+from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied
+from toolcharter.errors import RateLimited
+from toolcharter.telemetry import Telemetry
 
 SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
 Step = httpx2.Response | Exception

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.mcp_atl.server import Server, serve
-from toolcharter import Answer, Question, Reply, Request
+from toolcharter.hosts import Answer, Question, Reply, Request
 
 
 @pytest.mark.requirement("ATL-5", "ATL-7")

@@ -1,7 +1,7 @@
 import pytest
 
 from mcp_core.errors import DeclarationError
-from toolcharter import Skill
+from toolcharter.declarations import Skill
 
 
 @pytest.mark.parametrize("name", ["", "Weather", "a--b", "-a", "a b", "../a", "a" * 65, "é"])

@@ -11,7 +11,7 @@ from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
 from mcp_atl.client.transfer import RemoteFile, Upload
-from mcp_core import NotFound
+from toolcharter import NotFound
 
 V2 = "/wiki/api/v2"
 V1 = "/wiki/rest/api"

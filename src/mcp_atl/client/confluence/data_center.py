@@ -9,7 +9,7 @@ from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
 from mcp_atl.client.transfer import RemoteFile, Upload
-from mcp_core import NotFound
+from toolcharter import NotFound
 
 NO_TEMPLATES = "Confluence Data Center has no API for page templates. Copy a page with move and copy_as instead."
 

@@ -1,0 +1,41 @@
+"""Instructions for agents in the wording of the guidelines."""
+
+from mcp_core.instructions import (
+    NO_AUTOMATIC_FIX,
+    NO_CHANGES,
+    NOW_IN_CHECK,
+    NOW_IN_DISCUSSION,
+    NOW_IN_IMPLEMENTATION,
+    NOW_IN_PLANNING,
+    PRESENT_ERROR,
+    REQUIRE_CONSENT,
+    REQUIRE_REVIEW,
+    RETURN_TO_CHECK,
+    SWITCH_TO_DISCUSSION,
+    SWITCH_TO_PLANNING,
+    ask_for_clarification,
+    consider,
+    review_first,
+    suggest_before_retrying,
+    validate_with_user,
+)
+
+__all__ = [
+    "NOW_IN_CHECK",
+    "NOW_IN_DISCUSSION",
+    "NOW_IN_IMPLEMENTATION",
+    "NOW_IN_PLANNING",
+    "NO_AUTOMATIC_FIX",
+    "NO_CHANGES",
+    "PRESENT_ERROR",
+    "REQUIRE_CONSENT",
+    "REQUIRE_REVIEW",
+    "RETURN_TO_CHECK",
+    "SWITCH_TO_DISCUSSION",
+    "SWITCH_TO_PLANNING",
+    "ask_for_clarification",
+    "consider",
+    "review_first",
+    "suggest_before_retrying",
+    "validate_with_user",
+]

@@ -1,0 +1,5 @@
+"""Metrics and traces."""
+
+from mcp_core.telemetry import Telemetry, child_span, is_traced, trace_headers
+
+__all__ = ["Telemetry", "child_span", "is_traced", "trace_headers"]
