@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 from pydantic import Field, SecretStr
 from mcp_core.settings import TextList
-from toolcharter import App, Example, Settings, Skill, tool
+from toolcharter import App, Example, Settings, tool
+from toolcharter.declarations import Skill
 
 class WeatherSettings(Settings):
     unused = frozenset({"db"})
