@@ -72,9 +72,8 @@ class HttpLane:
             if spec.response_time == "fast" and not may_ask(spec)
         }
         self._is_live = isinstance(app.library, LiveLibrary)
-        self._slow_methods = _LIVE_METHODS if self._is_live else _SLOW_METHODS
-        if app.changes is not None:
-            self._slow_methods |= {LISTEN}
+        listens: frozenset[str] = frozenset({LISTEN} if app.changes is not None else ())
+        self._slow_methods = (_LIVE_METHODS if self._is_live else _SLOW_METHODS) | listens
         self._has_issuer = app.identity is not None and app.identity.access is not None
         self._sdk, self._heads, self._modern = SdkFallback(app), HeadReader(app), ModernPeers(app)
         sessions = Sessions(app)
