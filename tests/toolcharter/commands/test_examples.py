@@ -15,7 +15,7 @@ WRONG = '''
 from mcp_core import App, Example, tool
 
 @tool(
-    category="query", response_time="fast", permissions=[], cacheable=False, idempotent=True, tags=["made-up"],
+    category="query", response_time="fast", permissions=[], idempotent=True, tags=["made-up"],
     examples=[Example("Right", {}, 2), Example("Wrong", {}, 3)],
 )
 async def two() -> int:
