@@ -263,8 +263,9 @@ class ToolSpec:
         if declared is UNSET:
             return "slow"
         if isinstance(declared, str):
-            return cast(ResponseTime, declared)
-        return next((name for name, seconds in DEADLINES.items() if declared <= seconds), "slow")
+            return declared
+        within: list[ResponseTime] = [name for name, seconds in DEADLINES.items() if declared <= seconds]
+        return within[0] if within else "slow"
 
     @property
     def deadline(self) -> float | None:

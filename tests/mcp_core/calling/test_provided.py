@@ -44,7 +44,7 @@ async def value(app: App, tool: str, arguments: dict[str, Any] | None = None) ->
 
 
 def app_with(*tools: Any, **options: Any) -> App:
-    return App("test", version="1.0.0", tools=tools, **options)
+    return App("test", version="1.0.0", tools=tools, format="result", **options)
 
 
 # --- what is an argument, and what is provided -----------------------------------------------------
