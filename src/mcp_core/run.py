@@ -68,8 +68,9 @@ def run(
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. `console`
     loads the web console, for a server over HTTP. It is started anew at each of `changes`.
     """
-    if not callable(server) and not isinstance(server, App):
-        raise TypeError(f"run serves an App, or a function build(settings) -> App, not {server!r}")
+    given: Any = server
+    if not callable(given) and not isinstance(given, App):
+        raise TypeError(f"run serves an App, or a function build(settings) -> App, not {given!r}")
     if is_only_loaded(server):
         return
     if isinstance(server, App):

@@ -69,6 +69,7 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("log_file", "server.log", Path("server.log")),
     ("tool_prefix", "guide", "guide"),
     ("descriptions", "full", "full"),
+    ("structured", "both", "both"),
     ("deadline", "2.5", 2.5),
     ("threads", "8", 8),
 ]
@@ -163,6 +164,7 @@ def test_without_anything_the_defaults_hold():
         "log_json": False,
         "tool_prefix": None,
         "descriptions": None,
+        "structured": None,
         "deadline": None,
         "threads": 32,
     }

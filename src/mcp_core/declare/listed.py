@@ -72,7 +72,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _objects(value: Any) -> Sequence[Mapping[str, Any]]:
     items = cast(list[Any], value) if isinstance(value, list) else []
-    return tuple(item for item in items if isinstance(item, dict))
+    return tuple(cast(dict[str, Any], item) for item in items if isinstance(item, dict))
 
 
 def _text(value: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
 from typing_extensions import is_typeddict
@@ -103,7 +103,7 @@ def _classes_in(annotation: Any, *outer: Any) -> Iterator[type]:
     if isinstance(kind, type):
         yield kind
     has_members = is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and kind is not tuple)
-    for part in (*get_args(annotation), *(get_type_hints(kind).values() if has_members else ())):
+    for part in (*get_args(annotation), *(get_type_hints(cast(Any, kind)).values() if has_members else ())):
         yield from _classes_in(part, *outer, annotation)
 
 

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from mcp_noema.console.charts import Bar, bars, calendar, figure
-from toolcharter import App
 from toolcharter.console import CallFailed, Html, Page, View, element, join
+from toolcharter.declarations import ToolRegistry
 from toolcharter.plurals import count
 
 PATH, STATISTICS_PATH = "/console/learn", "/console/learn/statistics"
@@ -32,7 +32,7 @@ _FILES = ["noema.css"]
 async def _study(view: View) -> Response:
     app, deck = view.app("noema"), view.parameter("deck")
     offered = view.offer(app).tools
-    finals = {key: _final_name(app, tool) for key, tool in _TOOLS.items()}
+    finals = {key: _final_name(app.registry, tool) for key, tool in _TOOLS.items()}
     names = {f"data_{key}": name for key, name in finals.items() if name in offered}
     waiting = element("p", "Reviewing needs JavaScript.", class_="note")
     place = element("section", waiting, id="study", data_server=app.name, data_deck=deck, aria_live="polite", **names)
@@ -173,9 +173,9 @@ def _difficulties(details: Mapping[str, Any]) -> Html:
     return figure("Difficulty", drawn, ("Difficulty", "Cards"), [(level, str(cards)) for level, cards in found], note)
 
 
-def _final_name(app: App, tool: str) -> str:
-    spec = app.registry.get(tool)
-    return app.registry.final_name(spec) if spec else tool
+def _final_name(registry: ToolRegistry, tool: str) -> str:
+    spec = registry.get(tool)
+    return registry.final_name(spec) if spec else tool
 
 
 PAGES = [Page(PATH, _study, "Learn", 50), Page(STATISTICS_PATH, _statistics)]

@@ -57,7 +57,6 @@ async def test_every_host_lists_title_icons_and_meta(host: str, mode: Any):
         {"src": "data:image/svg+xml,<svg/>"},
     ]
     assert {key: tool.meta[key] for key in META} == META
-    assert tool.meta["dev.toolcharter/version"] == "1.0.0"
 
 
 @pytest.mark.parametrize(

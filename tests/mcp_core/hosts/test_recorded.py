@@ -15,6 +15,7 @@ from mcp_core.audit import verify
 from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import Lane
+from mcp_core.hosts.lane.opening import Opening
 from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
 from mcp_core.hosts.site.server import Site
@@ -137,12 +138,12 @@ async def test_a_line_over_stdio_leaves_one_record_also_before_the_server_is_ope
     async def drain() -> None:
         pass
 
-    opened = asyncio.get_running_loop().create_future()
-    connection = StdioConnection(Lane(app, opened), answers.put_nowait, drain)
+    opening = Opening()
+    connection = StdioConnection(Lane(app, opening), answers.put_nowait, drain)
     for number, (line, method, _) in enumerate(LINES):
         if number == 7:  # what comes before needs no open server, and its records wait
             await app.__aenter__()
-            opened.set_result(None)
+            opening.opened.set_result(None)
         await connection.receive(line if isinstance(line, bytes) else json.dumps(line).encode())
         if method is not None:
             await asyncio.wait_for(answers.get(), 60)
