@@ -38,7 +38,7 @@ async def test_each_caller_sees_the_tools_that_they_may_use(connect: Connect):
     for user in ("ann", "reader", "outsider"):
         async with connect(user=user) as client:
             tools = (await client.list_tools(cache_mode="bypass")).tools
-            listed[user] = {tool.name: set(tool.meta.get("dev.toolcharter/permissions", ())) for tool in tools}
+            listed[user] = {tool.name: set((tool.meta or {}).get("dev.toolcharter/permissions", ())) for tool in tools}
     may_read = {name for name, needed in listed["ann"].items() if needed <= {"math:use", "notes:read"}}
     assert {"add", "list_notes"} <= may_read < set(listed["ann"])
     assert set(listed["reader"]) == may_read

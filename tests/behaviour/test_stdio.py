@@ -104,7 +104,7 @@ async def test_the_end_of_the_input_ends_the_server_though_a_call_is_under_way(c
 @over(transport=("stdio",), host=("native",), era=(OLD,))
 async def test_a_person_at_a_terminal_is_greeted_on_stderr(combination: Combination):
     terminal, stdin = pty.openpty()
-    command = [sys.executable, SCRIPT, "native", "stdio"]
+    command = [sys.executable, "-m", "toolcharter", "stdio", "demo"]
     process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     os.close(stdin)
     try:
@@ -121,7 +121,7 @@ async def test_a_person_at_a_terminal_is_greeted_on_stderr(combination: Combinat
 
 @over(transport=("stdio",), host=("native",), era=(OLD,))
 async def test_a_pipe_is_not_greeted(combination: Combination):
-    command = [sys.executable, SCRIPT, "native", "stdio"]
+    command = [sys.executable, "-m", "toolcharter", "stdio", "demo"]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     assert await process.communicate(b"") == (b"", b"")
     assert process.returncode == 0

@@ -177,7 +177,7 @@ async def draw() -> Image:
     ],
 )
 async def test_tools_that_declare_what_they_return_are_structured_by_default(options: Any, setting: Any, typed: Any):
-    tools = [get_card, list_cards, untyped, anything, draw]
+    tools = [tool(function) for function in (get_card, list_cards, untyped, anything, draw)]
     app = App("cards", version="1.0.0", tools=tools, settings=Settings(structured=setting), **options)
     assert [tool.name for tool in app.list_tools() if tool.output_schema is not None] == typed
     async with app:

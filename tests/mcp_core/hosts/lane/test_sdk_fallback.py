@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from toolcharter_examples import hello
+from toolcharter_examples import words
 
 from mcp_core import Settings
 from mcp_core.hosts.lane.http import HttpLane
@@ -64,7 +64,7 @@ UNKNOWN_VERSION = {"mcp_protocol_version": "1999-01-01"}
 async def test_a_request_that_needs_an_sdk_that_cannot_be_loaded_is_answered_and_the_next_one_tries_again(
     monkeypatch: pytest.MonkeyPatch, log: Log
 ):
-    lane = HttpLane(hello.build(Settings()))
+    lane = HttpLane(words.build(Settings()))
     async with lane.lifespan():
         with monkeypatch.context() as broken:
             broken.setitem(sys.modules, SDK, None)
@@ -84,7 +84,7 @@ async def test_an_sdk_that_cannot_be_opened_is_opened_by_the_next_request(monkey
         raise OSError("no more threads")
         yield
 
-    lane = HttpLane(hello.build(Settings()))
+    lane = HttpLane(words.build(Settings()))
     async with lane.lifespan():
         with monkeypatch.context() as broken:
             broken.setattr(HttpFront, "lifespan", fail)
@@ -95,7 +95,7 @@ async def test_an_sdk_that_cannot_be_opened_is_opened_by_the_next_request(monkey
 
 async def test_a_body_that_is_not_json_is_answered_without_the_id_of_a_request(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, SDK, None)
-    lane = HttpLane(hello.build(Settings()))
+    lane = HttpLane(words.build(Settings()))
     async with lane.lifespan():
         status, answer = await post(lane, b"{")
     assert (status, answer["id"]) == (500, None)
@@ -107,5 +107,5 @@ def test_a_server_with_lane_sdk_does_not_start_without_the_sdk(
 ):
     monkeypatch.setitem(sys.modules, SDK, None)
     with pytest.raises(SystemExit, match=r"^1$"):
-        run(hello.build, [transport, "--lane", "sdk", "--port", "0", "--log-level", "CRITICAL"])
+        run(words.build, [transport, "--lane", "sdk", "--port", "0", "--log-level", "CRITICAL"])
     assert re.search(r"The MCP SDK cannot be loaded: .*start without --lane sdk\.$", capsys.readouterr().err.strip())
