@@ -67,7 +67,8 @@ def test_every_command_explains_itself(capsys, name):
 
 def test_a_server_whose_tools_are_declared_wrongly_is_named_with_the_fix(capsys, tmp_path):
     file = tmp_path / "wrong.py"
-    file.write_text("from mcp_core import tool\n@tool(category='query')\ndef f(a: int) -> int: ...\n")
+    declared = "@tool(category='query')\ndef f(a: int) -> int: ...\n"
+    file.write_text(f"from mcp_core import App, tool\n{declared}App('strict', tools=[f], strict=True)\n")
     code, _, err = run(capsys, "tools", str(file))
     assert code == 1
     assert err.startswith("The server cannot start, its tools are declared wrongly:\nf: permissions: is missing; give")

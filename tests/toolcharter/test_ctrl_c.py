@@ -40,7 +40,9 @@ COMMAND = "from {} import main; sys.argv[1:] = {!r}; main()"
 )
 def test_ctrl_c_ends_a_command_that_loads_its_modules_without_a_stack(start):
     done = ended(AT_PYDANTIC.format(handler="default_int_handler", start=start))
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+    # A command of toolcharter loads the framework after its arguments, and then answers with the usual code.
+    code = 130 if "toolcharter.cli" in start else -signal.SIGINT
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
 
 
 def test_a_command_whose_parent_ignores_ctrl_c_loads_its_modules():

@@ -80,7 +80,10 @@ def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
     class Entries(list):
         names = frozenset({"theirs"})
 
-    monkeypatch.setattr(targets, "entry_points", lambda group: Entries([Entry] if group == targets.SERVERS else []))
+        def select(self, group):
+            return self if group == targets.SERVERS else []
+
+    monkeypatch.setattr(targets, "entry_points", lambda group=targets.SERVERS: Entries([Entry]).select(group))
     assert targets.installed() == ["theirs"]
     assert targets.load("theirs", Settings()).name == "theirs"
 

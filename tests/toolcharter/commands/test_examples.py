@@ -26,6 +26,10 @@ def build(settings):
     return App("wrong", version="1.0.0", tools=[two], settings=settings)
 
 made = App("made", version="1.0.0", tools=[two])
+
+def careless(settings):
+    return made
+
 bare = App("bare", version="1.0.0", tools=[])
 '''
 
@@ -96,11 +100,11 @@ def test_one_tool_can_be_chosen(capsys):
         (("--", "mcp-todo"), "MCP has no field for examples, so a server behind an address or a command"),
         ((f"{EXAMPLES / 'on_fastmcp.py'}:server",), "is a FastMCP, which cannot declare examples. Give an App."),
         (("WRONG:bare",), "'bare' declares no examples."),
-        (("WRONG:made",), "'made' does not use the settings that its build function gets"),
+        (("WRONG:careless",), "'made' does not use the settings that its build function gets"),
     ],
 )
 def test_examples_that_cannot_run_are_explained(capsys, wrong, words, message):
     code, out, err = run(capsys, "examples", *(word.replace("WRONG", wrong) for word in words))
-    assert (code, out) == (1 if words == ("WRONG:made",) else 2, "")
+    assert (code, out) == (1 if words == ("WRONG:careless",) else 2, "")
     assert message in err
     assert err.count("\n") == 1

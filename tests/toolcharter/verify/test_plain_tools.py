@@ -5,6 +5,7 @@ import pytest
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter import App
+from toolcharter.app_verification import server_from_app
 from toolcharter.verify.engine import server_from_tools
 from toolcharter.verify.model import Server
 from toolcharter.verify.result import verify_server
@@ -64,14 +65,14 @@ async def test_a_plain_tool_scores_at_least_what_it_scores_on_fastmcp():
     app = on_toolcharter()
     theirs = scores(await on_fastmcp())
     # In the process, where verify knows the declarations, and as another program lists them.
-    for ours in (scores(server_from_tools(app.list_tools(), app=app)), scores(server_from_tools(app.list_tools()))):
+    for ours in (scores(server_from_app(app)), scores(server_from_tools(app.list_tools()))):
         assert [name for name, score in theirs.items() if ours[name] < score] == [], (ours, theirs)
 
 
 @pytest.mark.requirement("AUT-2")
 def test_verify_names_the_step_of_each_tool_and_what_is_missing():
     app = on_toolcharter()
-    found = verify_server(server_from_tools(app.list_tools(), app=app), static_rules())
+    found = verify_server(server_from_app(app), static_rules())
     plain = "is plain; to be described it lacks a description of"
     (line,) = found.notes
     assert line == (

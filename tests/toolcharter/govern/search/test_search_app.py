@@ -43,7 +43,9 @@ BOB = Caller("bob", "bob", frozenset())
 
 
 def app(budget: int, *always_listed: str, file: SearchFile | None = None, learns: bool = True) -> SearchApp:
-    made = SearchApp("all", list_budget=budget, version="1", settings=Settings(), file=file, learns=learns)
+    made = SearchApp(
+        "all", format="result", list_budget=budget, version="1", settings=Settings(), file=file, learns=learns
+    )
     made.replace_governed(TOOLS, always_listed)
     return made
 

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any, cast, get_args
 
 from mcp_core.declare.charter import META
-from toolcharter.verify.declaration import declared_value, is_declared
+from toolcharter.verify.declaration import declared_value, has_declared_values
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
@@ -81,7 +81,7 @@ def _forms() -> dict[str, tuple[Callable[[Any], bool], str]]:
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for name, (matches, expected) in _forms().items() if is_declared(tool) else ():
+    for name, (matches, expected) in _forms().items() if has_declared_values(tool) else ():
         value = declared_value(tool, name)
         if value is not None and not matches(value):
             yield Problem(f"its {name} is {str(value)[:60]!r}, not {expected}", f"_meta.{META}{name}")
