@@ -15,12 +15,12 @@ import pytest
 
 from toolcharter import targets
 
-BOUNDS = {"todo": 160, "guide": 200, "atl": 270, "noema": 180, "demo": 160}
+BOUNDS = {"todo": 165, "guide": 212, "atl": 287, "noema": 197, "demo": 165}
 """About 10 more than there were when this was written. Who needs more looks first for what can be imported later."""
 ABSENT = frozenset({
     *("alembic", "anyio", "dotenv", "fastmcp", "fsrs_rs_python", "httptools", "httpx2", "jsonschema", "keyring", "mcp"),
     *("mcp_types", "opentelemetry", "pydantic_settings", "redis", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"),
-    *("http.client", "mcp_core.audit", "mcp_core.approvals", "mcp_core.calling.pipeline", "mcp_core.db", "sqlite3"),
+    *("http.client", "mcp_core.approvals", "mcp_core.audit", "mcp_core.calling.pipeline", "mcp_core.db", "sqlite3"),
 })  # fmt: skip
 """What a first list of tools does not need: databases, HTTP, telemetry, other MCP libraries, the steps of a call.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from toolcharter import App, NotFound, Settings, run
+from toolcharter import App, NotFound, Settings, run, tool
 
 
 @dataclass
@@ -46,7 +46,7 @@ def untyped():
     return {"answer": 42}
 
 
-TOOLS = (add, greet, list_loans, find_loan, count_words, untyped)
+TOOLS = [tool(function) for function in (add, greet, list_loans, find_loan, count_words, untyped)]
 
 
 def build(settings: Settings) -> App:

@@ -30,7 +30,7 @@ SPECS = {spec.name: spec for spec in build(Settings()).registry.get_all()}
 SCHEMAS: Mapping[str, dict[str, Any]] = {name: dict(spec.input_schema) for name, spec in SPECS.items()}
 QUERIES = [name for name, spec in SPECS.items() if spec.category != "mutation"]
 MUTATIONS = [name for name, spec in SPECS.items() if spec.category == "mutation"]
-CACHED = [name for name, spec in SPECS.items() if spec.declaration.cacheable]
+CACHED = [name for name, spec in SPECS.items() if spec.declaration.cache_ttl]
 EVERY_TOOL = pytest.mark.parametrize("tool", list(SPECS))
 
 ANYONE = Caller("anyone", grants=frozenset({"*"}))
@@ -407,7 +407,7 @@ async def test_a_call_past_its_deadline_ends_and_leaves_nothing_behind(tmp_path:
 
 @pytest.mark.requirement("DEF-4")
 def test_only_reads_are_cached():
-    assert [name for name in MUTATIONS if SPECS[name].declaration.cacheable] == []
+    assert [name for name in MUTATIONS if SPECS[name].declaration.cache_ttl] == []
     assert {"get-deck", "list-decks", "search-decks", "get-preferences"} <= set(CACHED)
 
 

@@ -1,6 +1,7 @@
 """Prints the result of a call for a person: the value, the message, and what to do next."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, cast
 
 from rich.console import Console
@@ -8,6 +9,7 @@ from rich.highlighter import JSONHighlighter
 from rich.markup import escape as escape_markup
 
 from mcp_core.calling.records import Answer
+from mcp_core.declare.charter import META
 from toolcharter.terminal import escape_lines
 
 JsonObject = dict[str, Any]
@@ -24,15 +26,16 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
         _print_blocks(answer, out)
         return
     fields = cast(JsonObject, body) if isinstance(body, dict) else {}
+    beside = answer.meta or {}  # a bare answer has these in its metadata
     if answer.is_error:
-        out.print(f"[bold red]{_escape(_error(fields) or answer.text)}[/]")
+        out.print(f"[bold red]{_escape(_error(fields, beside) or answer.text)}[/]")
     else:
         text = escape_lines(json.dumps(_value(body, fields), indent=2, ensure_ascii=False))
         out.print(JSONHighlighter()(text), soft_wrap=True)
     _print_blocks(answer, out)
     for channel in ("message", "instruction"):
-        if fields.get(channel):
-            out.print(f"[dim]{channel}:[/] {_escape(str(fields[channel]))}")
+        if text := fields.get(channel) or beside.get(META + channel):
+            out.print(f"[dim]{channel}:[/] {_escape(str(text))}")
     _print_hints(fields.get("agentHints"), out)
 
 
@@ -55,12 +58,12 @@ def _value(body: Any, fields: JsonObject) -> Any:
     return fields.get("value") if "success" in fields else body
 
 
-def _error(fields: JsonObject) -> str:
+def _error(fields: JsonObject, beside: Mapping[str, Any]) -> str:
     error: Any = fields.get("error")
     if isinstance(error, dict):
         details = cast(JsonObject, error)
         return f"{details.get('type')}: {details.get('message')}"
-    kind = fields.get("error_type")
+    kind = fields.get("error_type") or beside.get(META + "error-type")
     return f"{kind}: {error}" if kind else str(error or "")
 
 
