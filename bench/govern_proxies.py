@@ -14,7 +14,7 @@ from bench import messages
 from bench.contenders import ROOT
 from bench.packages import NotInstalled, pypi_folder
 from bench.processes import Served, free_port, serving_command, started, wait_for
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
 

@@ -19,7 +19,7 @@ from bench import messages
 from bench.cold_start import converse, say
 from bench.contenders import ROOT
 from bench.processes import QUIET, end
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter import targets
 from toolcharter.packaging.launch import launch_of
 

@@ -35,8 +35,9 @@ import monitoring
 import porting
 from pydantic.fields import FieldInfo
 
-from mcp_core import Settings, telemetry
-from mcp_core.settings import environment_variable, settings_type
+from mcp_core import Settings
+from mcp_core.logs import telemetry
+from mcp_core.settings.model import environment_variable, settings_type
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json

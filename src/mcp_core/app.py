@@ -32,21 +32,21 @@ from mcp_core.declare.skills import Skill
 from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import ForgedReply, UnknownTool
-from mcp_core.extras import RequiresExtra, missing_extra
-from mcp_core.health import HealthCheck
-from mcp_core.idempotency import KeyStore
+from mcp_core.idempotency.keys import KeyStore
+from mcp_core.logs.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
+from mcp_core.process.extras import RequiresExtra, missing_extra
 from mcp_core.registry import ToolRegistry, listed_tools
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.state.health import HealthCheck
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
-from mcp_core.subscribers import Subscribers
-from mcp_core.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
+from mcp_core.state.subscribers import Subscribers
 
 if TYPE_CHECKING:
-    from mcp_core.approvals import Approvals
     from mcp_core.audit import AuditTrail
     from mcp_core.call_log import CallLog
-    from mcp_core.calling.asking import HeldCalls
+    from mcp_core.calling.people import Approvals
+    from mcp_core.calling.people.asking import HeldCalls
     from mcp_core.calling.pipeline import Pipeline
     from mcp_core.db import Database
 
@@ -61,7 +61,7 @@ MAX_CLIENTS = 10_000
 
 
 class _Declared(NamedTuple):
-    """What the author passed, where a setting may replace it."""
+    """The arguments of the author that a setting may replace."""
 
     naming: Naming
     descriptions: Detail
@@ -236,7 +236,7 @@ class App:
         outcome unknown.
         """
         from mcp_core.db.database import ping  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
-        from mcp_core.db.idempotency import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - loaded with it
+        from mcp_core.idempotency.database_store import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - loaded with it
 
         self.add_check("database", lambda: database.read(ping))
         await MIGRATIONS.apply(database)
@@ -276,7 +276,7 @@ class App:
 
     @property
     def instructions(self) -> str | None:
-        """What the server tells the agent at first, with the names of the tools that the agent sees."""
+        """The instructions for the agent, with the names of the tools that it sees."""
         return None if self._instructions is None else self.registry.mentions.rename(self._instructions)
 
     def replace_tools(self, tools: Iterable[ToolSpec]) -> None:
@@ -323,10 +323,10 @@ class App:
         return self._pipeline is not None
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        from mcp_core.calling.asking import HeldCalls  # noqa: PLC0415 - 20 ms that lists do not need, with the next
+        from mcp_core.calling.people.asking import HeldCalls  # noqa: PLC0415 - 20 ms that lists do not need, with the next
         from mcp_core.calling.pipeline import Pipeline  # noqa: PLC0415 - as above
         from mcp_core.calling.threads import HandlerThreads, thread_samples  # noqa: PLC0415 - as above
-        from mcp_core.state.idempotency import StateKeyStore  # noqa: PLC0415 - as above
+        from mcp_core.idempotency.state_store import StateKeyStore  # noqa: PLC0415 - as above
 
         self.registry.check_replacements()
         state = self._shared = self._state or _open_state(self.settings, self.name)
@@ -388,7 +388,7 @@ class App:
     @asynccontextmanager
     async def confirm_in_console(self, changes: Subscribers[None] | None = None) -> "AsyncGenerator[Approvals]":
         """Let people confirm calls of this app, which is open, in a console. `changes` hear what waits, and no more."""
-        from mcp_core.approvals import Approvals  # noqa: PLC0415 - 2 ms, and only the console confirms
+        from mcp_core.calling.people import Approvals  # noqa: PLC0415 - 2 ms, and only the console confirms
 
         approvals, pipeline = Approvals(self.state, changes), self._pipeline
         if pipeline is None:
@@ -458,7 +458,7 @@ class App:
 
     @property
     def state(self) -> State:
-        """What calls share. Until the app is open, a store in memory."""
+        """The state that calls share. Until the app is open, a store in memory."""
         return self._shared
 
     def add_check(self, name: str, probe: Callable[[], Awaitable[object]]) -> None:
@@ -466,7 +466,7 @@ class App:
         self._checks[name] = HealthCheck(name, probe)
 
     async def check_health(self) -> list[DependencyHealth]:
-        """What calls depend on, as it is now, in a bounded time. The shared state has a check of its own."""
+        """The health of the dependencies of calls now, in a bounded time. The shared state has a check of its own."""
         return [await check.run() for check in self._checks.values()]
 
     def add_health(self, look: Callable[[], DependencyHealth]) -> None:
@@ -474,7 +474,7 @@ class App:
         self._looks.append(look)
 
     def known_health(self) -> list[DependencyHealth]:
-        """What the app can do without, as it was the last time: the issuer of access tokens, and what was added."""
+        """The last known health of what the app can do without: the issuer of access tokens, and those added."""
         access = self.identity.access if self.identity else None
         issuer = [] if access is None else [DependencyHealth("issuer", *access.health)]
         return issuer + [look() for look in self._looks]

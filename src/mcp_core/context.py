@@ -30,7 +30,7 @@ WaitForPerson = Callable[[Awaitable[Any]], Awaitable[Any]]
 
 
 class UserAnswer(NamedTuple):
-    """What the person answered to a question of a handler."""
+    """The answer of a person to a question of a handler."""
 
     action: str
     """accept, decline or cancel."""
@@ -44,7 +44,7 @@ class UserAnswer(NamedTuple):
 
 
 class ToolContext(NamedTuple):
-    """What a handler can know about the call."""
+    """The facts about a call that its handler can know."""
 
     correlation_id: str
     trace_id: str

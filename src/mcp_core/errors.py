@@ -1,4 +1,4 @@
-"""What handlers and gates raise.
+"""Errors that handlers and gates raise.
 
     ToolError                      error_type         a call that failed for a known reason  kind
     ├── InvalidArguments           ValidationError    the input is wrong                     validation
@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal
 
 from mcp_core import instructions
 from mcp_core.hints import AgentHints
-from mcp_core.start_errors import DeclarationError as DeclarationError  # noqa: PLC0414 - one of the errors here
+from mcp_core.process.start_errors import DeclarationError as DeclarationError  # noqa: PLC0414 - one of the errors here
 
 ErrorKind = Literal["validation", "business", "system"]
 
@@ -73,7 +73,7 @@ class InvalidArguments(ToolError):
 
 
 class NotFound(ToolError):
-    """What was asked for does not exist. The message says where to look for what does."""
+    """The requested item does not exist. The message names where existing ones are listed."""
 
     error_type = "NotFoundError"
     default_instruction = (

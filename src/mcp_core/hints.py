@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 from pydantic.alias_generators import to_camel
 
-from mcp_core import json_text
-from mcp_core.plurals import count
+from mcp_core.text import json_text
+from mcp_core.text.plurals import count
 
 SourceQuality = Literal["high", "medium", "low", "unknown"]
 ValidityPeriod = Literal["immediate", "short", "medium", "long", "indefinite"]
@@ -46,7 +46,7 @@ class _HintModel(BaseModel):
 
 
 class Evidence(_HintModel):
-    """What an answer rests on."""
+    """The evidence for an answer."""
 
     completeness: Share = 1.0
     age_seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
@@ -101,7 +101,7 @@ class SuggestedAction(_HintModel):
 
 
 class ResourceMetadata(_HintModel):
-    """What is known about a related resource."""
+    """The facts about a related resource."""
 
     category: str | None = None
     last_accessed: str | None = None
@@ -121,7 +121,7 @@ class RelatedResource(_HintModel):
 
 
 class RiskFactor(_HintModel):
-    """What may go wrong when the suggestions are followed."""
+    """A risk of following the suggestions."""
 
     type: Literal["performance", "accuracy", "cost", "complexity", "user-experience"]
     severity: Level
@@ -187,7 +187,7 @@ class Alternative(_HintModel):
 
 
 class HintMetadata(_HintModel):
-    """Where the hints come from."""
+    """The origin of the hints."""
 
     generated_at: str
     generated_by: str
@@ -358,7 +358,7 @@ def for_list(
 
 
 def _impact_of_rest(shown: int, total: int) -> EstimatedImpact:
-    """What is not shown yet, and the calls that it takes to show it."""
+    """The items that are not shown yet, and the calls that it takes to show them."""
     left = total - shown
     return EstimatedImpact(benefit=round(left / total, 4), effort=effort_of(-(-left // max(shown, 1))))
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MethodType
 from typing import Any, Literal, NamedTuple, cast
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 TRACE_LEVEL = 5
 """Below DEBUG: one line when a tool is called, and one when it has finished."""

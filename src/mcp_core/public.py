@@ -28,11 +28,11 @@ from mcp_core.errors import (
     UnknownTool,
 )
 from mcp_core.hints import AgentHints, Evidence, SuggestedAction
+from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
-from mcp_core.settings import Settings
-from mcp_core.telemetry import Telemetry
+from mcp_core.settings.model import Settings
 from mcp_core.tool_arguments import (
     BrandedId,
     CommonMetadata,

@@ -81,7 +81,7 @@ class ToolRegistry:
         return [spec for spec in self._by_name.values() if tag in spec.tags]
 
     def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
-        """What is wrong with a tool under this server's policy; empty when nothing is."""
+        """The problems of a tool under this server's policy."""
         spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
         if spec.listed is not None:
             return []  # its author wrote no declaration

@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 from pydantic import ConfigDict, Field, WithJsonSchema, model_serializer
 from pydantic_core import SchemaSerializer, core_schema
 
-from mcp_core import json_text
 from mcp_core.hints import AgentHints
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 
 T = TypeVar("T")
 

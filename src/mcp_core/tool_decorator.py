@@ -169,7 +169,7 @@ def _annotated(field: Any) -> Any:
 
 
 def _unflatten(signature: Signature, takes: frozenset[str], arguments: dict[str, Any]) -> dict[str, Any]:
-    """What the function is called with. Servers hand an argument over by its name or by its alias."""
+    """The arguments of the function. Servers pass an argument by its name or by its alias."""
     values: dict[str, Any] = {}
     for name, field in signature.model.model_fields.items():
         for key in (name, field.alias):

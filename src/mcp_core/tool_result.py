@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mcp_core import json_text
 from mcp_core.context import ToolContext
 from mcp_core.hints import AgentHints
+from mcp_core.text import json_text
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ def versions_json(tool_version: str, service_version: str) -> str:
 
 
 def metadata_json(versions: str, context: ToolContext, seconds: float, *, cached: bool) -> str:
-    """What `ToolMetadata.to_json` gives, as JSON text, for an answer that is being made."""
+    """The result of `ToolMetadata.to_json` as JSON text, for an answer that is being made."""
     return (
         f'{{{versions},"timestamp":"{context.timestamp}","executionTime":{seconds * 1000:.3f},'
         f'"traceId":"{context.trace_id}","correlationId":{quoted(context.correlation_id)},'
@@ -51,7 +51,7 @@ def metadata_json(versions: str, context: ToolContext, seconds: float, *, cached
 
 @dataclass(frozen=True, slots=True)
 class ToolResult(Generic[T]):
-    """What a handler of a hinting server may return; the metadata is filled in by the pipeline."""
+    """The result of a handler of a server with hints; the pipeline fills in the metadata."""
 
     data: T
     agent_hints: AgentHints

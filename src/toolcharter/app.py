@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
 
 if TYPE_CHECKING:
     from mcp_core.hosts.site.mounted import MountedApp

@@ -26,14 +26,14 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 import toolcharter.message_limit as message_limit  # noqa: PLR0402 - `from toolcharter import` loads the framework
-from mcp_core import json_text
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.context import ReportProgress
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
-from mcp_core.json_text import JsonObject
-from mcp_core.plurals import count
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
+from mcp_core.text.plurals import count
 from toolcharter.message_limit import BoundedLines, MessageTooLarge
 from toolcharter.server_log import ServerLog, open_log
 
@@ -322,7 +322,7 @@ class RemoteServer:
         return resources + templates
 
     async def other_texts(self) -> JsonObject:
-        """What agents read besides tools: `instructions`, `prompts` and `resources`; `problems` says what failed."""
+        """The other texts for agents: `instructions`, `prompts` and `resources`; `problems` has the failures."""
         texts: JsonObject = {"instructions": self._client.instructions, "problems": []}
         has = self._client.server_capabilities
         for name, supported, list_all in (

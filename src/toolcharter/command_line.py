@@ -6,9 +6,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
-from mcp_core.option_parser import OptionParser
-from mcp_core.standard_streams import open_closed_streams
-from mcp_core.start_errors import CannotStart, DeclarationError
+from mcp_core.process.option_parser import OptionParser
+from mcp_core.process.standard_streams import open_closed_streams
+from mcp_core.process.start_errors import CannotStart, DeclarationError
 from toolcharter.commands import CannotRun
 from toolcharter.terminal import escape_lines
 
@@ -19,7 +19,7 @@ FAILED = 1
 
 
 class CommandModule(Protocol):
-    """What a module of `commands` has. Its docstring is the description in its help."""
+    """The interface of a module of `commands`. Its docstring is the description in its help."""
 
     __doc__: str | None
 
@@ -40,7 +40,7 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
     except ModuleNotFoundError as error:
         if name not in EXTRAS:
             raise
-        from mcp_core.install_command import install_command  # noqa: PLC0415 - 20 ms, and rarely
+        from mcp_core.process.install_command import install_command  # noqa: PLC0415 - 20 ms, and rarely
 
         _fail(f"`toolcharter {name}` needs {error.name}: {install_command(EXTRAS[name])}", FAILED)
     parser = OptionParser(prog=f"toolcharter {name}", description=command.__doc__)
@@ -80,8 +80,8 @@ def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Nam
 
 def _add_own_options(parser: argparse.ArgumentParser, argv: Sequence[str], options: argparse.Namespace) -> None:
     """Add the options of the server that the arguments name."""
-    from mcp_core.setting_sources import add_own_options  # noqa: PLC0415 - 300 ms, the framework
-    from mcp_core.settings import settings_type  # noqa: PLC0415 - the same
+    from mcp_core.settings.model import settings_type  # noqa: PLC0415 - the same
+    from mcp_core.settings.sources import add_own_options  # noqa: PLC0415 - 300 ms, the framework
     from toolcharter import targets  # noqa: PLC0415 - the same
 
     # The value of an unknown option looks like an argument, so a server is recognized by its name alone.

@@ -1,4 +1,4 @@
-"""What Ctrl+C does while modules are loaded: it ends the process, and prints no stack."""
+"""Ctrl+C while modules are loaded: it ends the process, and prints no stack."""
 
 import signal
 import sys

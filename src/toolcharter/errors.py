@@ -24,7 +24,7 @@ from mcp_core.errors import (
     UnknownTool,
     UrlElicitationRequired,
 )
-from mcp_core.start_errors import CannotStart, InvalidSetting
+from mcp_core.process.start_errors import CannotStart, InvalidSetting
 
 __all__ = [
     "Busy",

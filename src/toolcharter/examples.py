@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
-from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Answer, Request
 from mcp_core.calling.render import Format, value_in
 from mcp_core.declare.spec import Example, ToolSpec
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.text import json_text
 
 Build = Callable[[Settings], App]
 

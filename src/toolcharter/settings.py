@@ -1,5 +1,5 @@
 """Settings of a server's own."""
 
-from mcp_core.settings import Settings, TextList, Variable
+from mcp_core.settings.model import Settings, TextList, Variable
 
 __all__ = ["Settings", "TextList", "Variable"]

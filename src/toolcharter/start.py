@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from mcp_core import run as command
 from mcp_core.app import App
+from mcp_core.hosts import run as command
 from toolcharter.ctrl_c import WithoutStack
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
-from mcp_core.extras import SERVERS, MissingExtra, check_extra, missing_extra
-from mcp_core.install_command import installer
-from mcp_core.loading import loading
-from mcp_core.settings import Settings, settings_type
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.extras import SERVERS, MissingExtra, check_extra, missing_extra
+from mcp_core.process.install_command import installer
+from mcp_core.process.loading import loading
+from mcp_core.process.start_errors import CannotStart
+from mcp_core.settings.model import Settings, settings_type
 
 EXAMPLES = "toolcharter.examples"
 

@@ -1,5 +1,5 @@
 """Metrics and traces."""
 
-from mcp_core.telemetry import Telemetry, child_span, is_traced, trace_headers
+from mcp_core.logs.telemetry import Telemetry, child_span, is_traced, trace_headers
 
 __all__ = ["Telemetry", "child_span", "is_traced", "trace_headers"]

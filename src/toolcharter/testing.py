@@ -25,7 +25,7 @@ from mcp_core.errors import ToolError
 from mcp_core.hosts.lane.client_requests import confirm, elicit
 from mcp_core.hosts.lane.methods import Lane, NotHandled
 from mcp_core.hosts.protocol import CONFIRM, Peer, RpcError, method_not_found
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 __all__ = ["Answer", "CallFailed", "CallResult", "Client", "Question", "RequestFailed"]
 

@@ -30,10 +30,10 @@ from mcp_core import (
     ToolContext,
     mcp_log,
     page_of,
-    run,
     tool,
 )
 from mcp_core.calling.records import VerbatimResult
+from mcp_core.hosts import run
 
 logger = mcp_log.get_logger("served")
 

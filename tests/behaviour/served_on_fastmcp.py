@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from mcp_core import App, Settings, mcp_log
 from mcp_core.hosts.fastmcp import add_tools, governed
-from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings.sources import add_options, from_options
 from tests.behaviour.served import build
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from mcp_core import App, Confirm, RateLimit, Settings, ToolContext, run
+from mcp_core import App, Confirm, RateLimit, Settings, ToolContext
 from mcp_core.db import Database, address, open_database
+from mcp_core.hosts import run
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 LIMIT = 100

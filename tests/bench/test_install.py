@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.install import Row, Taken, page, run
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from tests.forkserver.commands import command_path
 
 

@@ -32,7 +32,7 @@ from mcp_core import (
     mcp_log,
 )
 from mcp_core.hosts.site.serving import serve_http
-from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings.sources import add_options, from_options
 
 logger = mcp_log.get_logger("conformance")
 

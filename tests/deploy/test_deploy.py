@@ -20,8 +20,8 @@ import promql_parser
 import pytest
 import yaml
 
-from mcp_core.setting_sources import add_options, from_options
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.settings.sources import add_options, from_options
 from tests.forkserver.commands import INSTALLED
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, META, PATIENCE, call, headers, message, started, until
 from tests.mcp_core.hosts.site.test_listener import write_certificate

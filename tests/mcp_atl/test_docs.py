@@ -10,7 +10,7 @@ import pytest
 from mcp_atl.app import build
 from mcp_atl.client import errors
 from mcp_atl.settings import AtlSettings
-from mcp_core import settings as core_settings
+from mcp_core.settings import model as core_settings
 from tests.toolcharter.command_line import run
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from mcp_core import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Request
-from mcp_core.folder import Folder
+from mcp_core.files.folder import Folder
 from mcp_noema.app import build
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings

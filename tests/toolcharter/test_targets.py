@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from mcp_core import App, Settings
-from mcp_core.install_command import installer
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.install_command import installer
+from mcp_core.process.start_errors import CannotStart
 from toolcharter import targets
 
 WORDS = Path(__file__).parents[2] / "examples" / "words.py"

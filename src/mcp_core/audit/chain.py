@@ -16,7 +16,7 @@ import secrets
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 
 _START = b'{"chain":"'
 _HASH_DIGITS = 64
@@ -60,7 +60,7 @@ class Chain:
 
     @property
     def checkpoint(self) -> str:
-        """What identifies the last record. Kept elsewhere, it proves later that no record up to it is missing."""
+        """The identity of the last record. Kept elsewhere, it proves later that no record up to it is missing."""
         return f"{self.id}:{self.seq}:{self.head}"
 
 

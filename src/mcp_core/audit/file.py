@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mcp_core.audit.chain import parse
 from mcp_core.mcp_log import get_logger
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 logger = get_logger(__name__)
 

@@ -31,7 +31,7 @@ from mcp_core.audit.reader import Filter
 from mcp_core.audit.trail import Row
 from mcp_core.db import Database, address, open_database
 from mcp_core.errors import Unavailable
-from mcp_core.start_errors import CannotStart, InvalidSetting
+from mcp_core.process.start_errors import CannotStart, InvalidSetting
 
 _RETENTION_SECONDS = 3600.0
 """How often old records are deleted."""

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, Protocol
 from mcp_core.audit.chain import Chain
 from mcp_core.audit.file import FileSink
 from mcp_core.errors import Unavailable
+from mcp_core.logs.telemetry import AUDIT_RECORDS, Sample
 from mcp_core.mcp_log import get_logger
-from mcp_core.telemetry import AUDIT_RECORDS, Sample
 
 logger = get_logger(__name__)
 
@@ -35,7 +35,7 @@ _LOG_SECONDS = 10.0
 
 
 class Columns(NamedTuple):
-    """What a record in a database can be looked up by."""
+    """The columns by which a record in a database is looked up."""
 
     time: str
     tool: str | None

@@ -21,7 +21,7 @@ class Problem(NamedTuple):
 
 @dataclass(slots=True)
 class ChainReport:
-    """What was found of one chain."""
+    """The findings about one chain."""
 
     id: str
     first: int = 0
@@ -45,7 +45,7 @@ class _Run(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """What a verification found."""
+    """The findings of a verification."""
 
     chains: dict[str, ChainReport] = field(default_factory=dict[str, ChainReport])
     problems: list[Problem] = field(default_factory=list[Problem])

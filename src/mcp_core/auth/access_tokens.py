@@ -11,8 +11,8 @@ from mcp_core.auth.issuer_keys import IssuerKeys
 from mcp_core.auth.jwt_tokens import JwtTokens
 from mcp_core.auth.permissions import Permissions
 from mcp_core.auth.verified_tokens import VerifiedToken, VerifiedTokens
-from mcp_core.settings import Settings
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
+from mcp_core.settings.model import Settings
 
 
 class _Verification(Protocol):
@@ -20,7 +20,7 @@ class _Verification(Protocol):
 
 
 class Audience(NamedTuple):
-    """What tokens must be issued for."""
+    """The audience that tokens must be issued for."""
 
     public_url: str
     """Where clients find the site, without a path to one of its servers."""

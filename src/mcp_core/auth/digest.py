@@ -1,4 +1,4 @@
-"""What is kept of a token."""
+"""The stored digest of a token."""
 
 import hashlib
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from mcp_core.auth.caller import STATIC_PREFIX, Caller
 from mcp_core.auth.permissions import Permissions, ScopesAsPermissions
-from mcp_core.settings import Settings
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
+from mcp_core.settings.model import Settings
 
 if TYPE_CHECKING:
     from mcp_core.auth.access_tokens import AccessTokens
@@ -55,7 +55,7 @@ class Identity:
 
 
 def open_identity(settings: Settings, server: str) -> Identity | None:
-    """What the settings choose; None where callers are not identified. Raises InvalidSetting."""
+    """The identity that the settings choose; None if callers are not identified. Raises InvalidSetting."""
     _check(settings)
     if settings.tokens is None and settings.oidc is None:
         return None

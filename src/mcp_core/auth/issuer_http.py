@@ -14,9 +14,9 @@ from mcp_core.auth.oauth.addresses import check_address, is_loopback
 from mcp_core.auth.oauth.errors import OAuthError, OAuthUnavailable
 from mcp_core.auth.oauth.http import JsonResponse, OAuthHttp
 from mcp_core.auth.oauth.metadata import server_metadata_urls
-from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
+from mcp_core.text.json_text import JsonObject
 
 logger = get_logger(__name__)
 
@@ -80,7 +80,7 @@ class IssuerHttp:
             raise self.fault(f"The metadata of {issuer} has no valid {field}: {address!r}.") from None
 
     def fault(self, detail: str) -> IdentityUnavailable:
-        """What to raise where the issuer cannot be used. The log has the detail; the client does not need it."""
+        """The error for an issuer that cannot be used. The log has the detail; the client does not need it."""
         self._set_health(ok=False, detail=detail)
         return IdentityUnavailable("The issuer of access tokens cannot be used now. Try again.")
 
@@ -121,7 +121,7 @@ class IssuerHttp:
 
 
 def _oauth_error(fields: JsonObject) -> str:
-    """What an issuer says of a request that it refuses (RFC 6749), such as `invalid_client`."""
+    """The error code of a request that an issuer refuses (RFC 6749), such as `invalid_client`."""
     said = [value for name in ("error", "error_description") if isinstance(value := fields.get(name), str)]
     words = " ".join(", ".join(said).split())
     return f", {words[:MAX_ERROR_CHARS]}" if words.isprintable() and words else ""

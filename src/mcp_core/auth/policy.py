@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from mcp_core.auth.caller import Caller, is_in
 from mcp_core.auth.permissions import Principal
+from mcp_core.files.toml_file import TomlFile, read_toml
 from mcp_core.mcp_log import get_logger
-from mcp_core.start_errors import InvalidSetting
-from mcp_core.toml_file import TomlFile, read_toml
+from mcp_core.process.start_errors import InvalidSetting
 
 logger = get_logger(__name__)
 
@@ -33,7 +33,7 @@ class _Strict(BaseModel):
 
 
 class Role(_Strict):
-    """What everyone with this role may do, and what they may not do whatever other roles they have."""
+    """A role: the permissions that it grants, and those that it denies whatever other roles grant."""
 
     allow: list[_Pattern] = []
     deny: list[_Pattern] = []

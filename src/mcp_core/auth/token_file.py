@@ -11,7 +11,7 @@ from mcp_core.auth.digest import digest
 from mcp_core.auth.permissions import Permissions, Principal, ScopesAsPermissions
 from mcp_core.auth.token_list import read_tokens
 from mcp_core.mcp_log import get_logger
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 
 logger = get_logger(__name__)
 
@@ -82,7 +82,7 @@ class TokenFile:
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
-    """What changes whenever the file is written; None if it does not exist."""
+    """A version that changes whenever the file is written; None if it does not exist."""
     try:
         status = os.stat(path)  # noqa: PTH116 - twice as fast as Path.stat, on the way of a call
     except OSError:

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.auth.caller import STATIC_PREFIX, is_user_name
 from mcp_core.auth.digest import digest
-from mcp_core.private_file import write_private
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.files.private_file import write_private
+from mcp_core.process.start_errors import InvalidSetting
 
 _VERSION = 1
 _FORM = '{"version": 1, "tokens": {NAME: {"sha256": DIGEST, "user": "ann", "grants": ["cards:read"], "expires": null}}}'
 
 
 class TokenEntry(NamedTuple):
-    """What is stored of a token."""
+    """A token as stored: hash, owner, grants, expiry."""
 
     name: str
     sha256: str

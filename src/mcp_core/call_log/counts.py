@@ -19,7 +19,7 @@ _STEPS = 4
 
 
 class CountKey(NamedTuple):
-    """What calls are counted by."""
+    """The key by which calls are counted."""
 
     minute: int
     """In minutes since the epoch."""

@@ -1,4 +1,4 @@
-"""Where recent calls are kept: a SQLite file of their own, or the PostgreSQL database that is configured.
+"""The database of recent calls: a SQLite file of their own, or the PostgreSQL database that is configured.
 
 SQLite is used through Python's own module. SQLAlchemy takes 15 MB and 0.2 s to load, and a governor needs it for
 nothing else.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from platformdirs import user_data_path
 
 from mcp_core.errors import Unavailable
-from mcp_core.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
+from mcp_core.files.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mcp_core.call_log.entry import CallEntry
 from mcp_core.mcp_log import get_logger
-from mcp_core.subscribers import Subscribers
+from mcp_core.state.subscribers import Subscribers
 
 if TYPE_CHECKING:
     from mcp_core.call_log.store import CallStore

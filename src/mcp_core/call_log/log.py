@@ -16,8 +16,8 @@ from mcp_core.call_log.counts import Counts
 from mcp_core.call_log.entry import CallEntry, CallSource
 from mcp_core.call_log.feed import CallFeed
 from mcp_core.call_log.lines import CallLines
+from mcp_core.logs.telemetry import CALL_LOG_CALLS, Sample
 from mcp_core.mcp_log import get_logger
-from mcp_core.telemetry import CALL_LOG_CALLS, Sample
 
 if TYPE_CHECKING:
     from mcp_core.call_log.store import CallStore

@@ -5,11 +5,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Protocol
 
 from mcp_core.call_log.log import CallLog
-from mcp_core.install_command import install_command
+from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import get_logger
-from mcp_core.settings import Settings
-from mcp_core.start_errors import CannotStart
-from mcp_core.telemetry import Telemetry
+from mcp_core.process.install_command import install_command
+from mcp_core.process.start_errors import CannotStart
+from mcp_core.settings.model import Settings
 
 logger = get_logger(__name__)
 

@@ -279,7 +279,7 @@ def _escaped(words: str) -> str:
 
 
 def _condition(wanted: CallFilter) -> tuple[str, dict[str, Any]]:
-    """What both tables are searched by, and its values."""
+    """The condition of a search in both tables, and its values."""
     parts: list[str] = ["TRUE"]
     values: dict[str, Any] = {}
 

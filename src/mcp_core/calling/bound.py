@@ -10,7 +10,6 @@ from typing import Any, cast
 from pydantic import BaseModel
 from pydantic_core import SchemaValidator
 
-from mcp_core import json_text
 from mcp_core.calling.provided import Provided, type_name
 from mcp_core.calling.render import Format, Structured, StructuredTools, structured_form
 from mcp_core.calling.threads import HandlerThreads
@@ -21,6 +20,7 @@ from mcp_core.declare.schema import Signature
 from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
+from mcp_core.text import json_text
 from mcp_core.tool_result import versions_json
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
@@ -145,7 +145,7 @@ def _invoker(spec: ToolSpec, final_name: str, provided: Provided, threads: Handl
 
 
 def _shared(spec: ToolSpec, provided: Provided) -> dict[str, Any]:
-    """What all calls of a tool get, by parameter."""
+    """The values that all calls of a tool get, by parameter."""
     return {name: provided[of] for name, of in spec.signature.needs.items() if not provided.is_per_call(of)}
 
 

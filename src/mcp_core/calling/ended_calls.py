@@ -7,13 +7,13 @@ for a quarter of a second costs a busy server more than to count them, in cache 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcp_core import json_text
 from mcp_core.call_log import CallEntry
 from mcp_core.call_log.counts import MINUTE, Counts, bucket_of
 from mcp_core.call_log.entry import FAILURES, FindLines
 from mcp_core.call_log.log import MAX_IN_BATCH
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.stages.record import EndedCall, estimate_tokens, redacted_arguments
+from mcp_core.text import json_text
 
 MAX_FAILURES = MAX_IN_BATCH // 2
 """Failures that come before all other calls."""
@@ -121,7 +121,7 @@ def _json(arguments: Any) -> str:
 
 
 def _steps(ended: EndedCall) -> dict[str, float]:
-    """Where the time went, in milliseconds. A call that was refused has only passed gates."""
+    """The time of each step in milliseconds. A call that was refused has only passed gates."""
     _, summary, seconds, _ = ended
     started = summary.started
     person, began, finished = summary.person_seconds, summary.handler_began, summary.handler_ended

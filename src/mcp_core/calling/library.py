@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
-from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
@@ -22,6 +21,7 @@ from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
+from mcp_core.text import json_text
 
 if TYPE_CHECKING:
     from mcp_core.calling.bound import BoundTool
@@ -114,7 +114,7 @@ class Library:
 
     @property
     def sources(self) -> list[ResourceSource]:
-        """Where resources come from, apart from the documentation of the tools."""
+        """The sources of resources, apart from the documentation of the tools."""
         return list(self._sources)
 
     @property

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from mcp_core.calling.library import Library
 from mcp_core.calling.records import Request
-from mcp_core.json_text import JsonObject
-from mcp_core.subscribers import Subscribers
+from mcp_core.state.subscribers import Subscribers
+from mcp_core.text.json_text import JsonObject
 
 
 class ResourceUpdate(NamedTuple):

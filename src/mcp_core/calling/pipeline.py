@@ -44,13 +44,13 @@ from mcp_core.errors import (
     Unavailable,
     UnknownTool,
 )
-from mcp_core.idempotency import KeyedCall, KeyStore
+from mcp_core.idempotency.keys import KeyedCall, KeyStore
+from mcp_core.idempotency.state_store import StateKeyStore
+from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
-from mcp_core.telemetry import Telemetry
 from mcp_core.tool_result import metadata_json
 
 T = TypeVar("T")

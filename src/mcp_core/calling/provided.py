@@ -1,4 +1,4 @@
-"""What the app provides by type: values, and what functions make for the server or for each call."""
+"""Provided values by type, and functions that make one for the server or for each call."""
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping
@@ -95,7 +95,7 @@ class Provided:
         return of in self._values or of in self._factories
 
     def is_per_call(self, of: Any) -> bool:
-        """Whether it is made for each call."""
+        """Return whether it is made for each call."""
         factory = self._factories.get(of)
         return factory is not None and factory.scope == "call"
 
@@ -177,7 +177,7 @@ class Provided:
 
 
 class CallFactories:
-    """What is made for each call of one handler, in order, and what this takes of what all calls share."""
+    """The values made for each call of one handler, in order, and the shared values that they need."""
 
     def __init__(self, factories: list[tuple[Any, Factory]], shared: Mapping[Any, Any]) -> None:
         self._factories, self._shared = factories, shared

@@ -8,8 +8,8 @@ from mcp_core.calling.bound import UNKNOWN, BoundTool
 from mcp_core.calling.records import Call, Request
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.record import CallRecord, Recorder, begin, record
+from mcp_core.logs.telemetry import Telemetry, end_span
 from mcp_core.mcp_log import reset_log_context, set_log_context
-from mcp_core.telemetry import Telemetry, end_span
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mcp_core.calling.records import CallOutcome
-from mcp_core.telemetry import REQUESTS, Telemetry
+from mcp_core.logs.telemetry import REQUESTS, Telemetry
 
 if TYPE_CHECKING:
     from mcp_core.audit import AuditTrail

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from mcp_core.errors import Busy
-from mcp_core.plurals import count, verb
-from mcp_core.telemetry import THREADS, Sample
+from mcp_core.logs.telemetry import THREADS, Sample
+from mcp_core.text.plurals import count, verb
 
 WAITING_PER_THREAD = 16
 """How many calls may wait for each thread. Further ones are refused at once."""
@@ -88,7 +88,7 @@ class HandlerThreads:
         return self._stuck.total()
 
     async def run(self, tool: str, function: Callable[[], Any]) -> Any:
-        """What a function returns. Raises Busy if it is not even queued, NeverBegan or StillRuns if it is cancelled."""
+        """Run a function. Raises Busy if it is not even queued, NeverBegan or StillRuns if it is cancelled."""
         job = self._add(tool, function)
         try:
             return await job.future

@@ -23,8 +23,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from mcp_core.db.transaction import Transaction, Unit
-from mcp_core.start_errors import InvalidSetting
-from mcp_core.telemetry import child_span, is_traced
+from mcp_core.logs.telemetry import child_span, is_traced
+from mcp_core.process.start_errors import InvalidSetting
 
 P = ParamSpec("P")
 T = TypeVar("T")

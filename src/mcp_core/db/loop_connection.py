@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db.database import P, T, Work
-from mcp_core.sqlite_file import error_code, interruptible
+from mcp_core.files.sqlite_file import error_code, interruptible
 
 STEPS_BETWEEN_CHECKS = 1000
 MAX_CHECKS = 2

@@ -8,8 +8,8 @@ from sqlalchemy.engine import URL
 
 from mcp_core.db.database import Database
 from mcp_core.db.sqlite import Sqlite
-from mcp_core.extras import RequiresExtra
-from mcp_core.telemetry import opening_telemetry
+from mcp_core.logs.telemetry import opening_telemetry
+from mcp_core.process.extras import RequiresExtra
 
 if TYPE_CHECKING:
     from mcp_core.db.postgres import Postgres

@@ -18,7 +18,7 @@ from sqlalchemy.util import greenlet_spawn
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work, unit_span
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
-from mcp_core.telemetry import Waits
+from mcp_core.logs.telemetry import Waits
 
 MAX_CONNECTIONS = 16
 """Half of them for reads, half for writes."""

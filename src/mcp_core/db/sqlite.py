@@ -20,8 +20,8 @@ from mcp_core.db.loop_connection import LoopConnection, WouldWait, driver
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.db.write_turn import WriteTurn
 from mcp_core.errors import Unavailable
-from mcp_core.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
-from mcp_core.telemetry import Waits
+from mcp_core.files.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
+from mcp_core.logs.telemetry import Waits
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""

@@ -1,1 +1,1 @@
-"""What a tool, a prompt or a resource says of itself, and what follows from that alone."""
+"""The declaration of a tool, a prompt or a resource, and what follows from it alone."""

@@ -1,4 +1,4 @@
-"""What a full declaration must hold. Each problem names the tool, the field and the fix."""
+"""The rules for a full declaration. Each problem names the tool, the field and the fix."""
 
 import math
 import re
@@ -10,7 +10,6 @@ from typing import Any, cast, get_args
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from mcp_core import json_text
 from mcp_core.declare import schema
 from mcp_core.declare.charter import MIN_DESCRIPTION_LENGTH, NOTICE
 from mcp_core.declare.output import types_without_json, value_type
@@ -27,6 +26,7 @@ from mcp_core.declare.spec import (
     ResponseTime,
     ToolSpec,
 )
+from mcp_core.text import json_text
 
 _PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
 _SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
@@ -53,7 +53,7 @@ def spec_problems(spec: ToolSpec) -> list[str]:
 
 
 def value_problems(spec: ToolSpec) -> list[str]:
-    """What is wrong with the values of a declaration, which need not be full."""
+    """The problems of the values of a declaration, which need not be full."""
     return _sentences(spec, _run(spec, _OF_VALUES))
 
 
@@ -164,7 +164,7 @@ def _types(declared: Declaration) -> Problems:
 
 
 def permission_problems(permissions: Any) -> list[str]:
-    """What is wrong with a list of permissions."""
+    """The problems of a list of permissions."""
     if not _are_texts(permissions):
         return [f"{permissions!r} is not valid; give {REQUIRED['permissions']}"]
     wrong = [name for name in permissions if not _PERMISSION.fullmatch(name)]

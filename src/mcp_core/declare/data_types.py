@@ -1,4 +1,4 @@
-"""What tells the arguments of an agent from what the app provides: agents send what JSON can hold."""
+"""The distinction between arguments of an agent, which JSON can hold, and parameters that the app provides."""
 
 from datetime import date, datetime
 from enum import Enum

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from mcp_core.declare import schema
 from mcp_core.declare.charter import CONSENT_HEADING
 from mcp_core.declare.spec import Example, ToolSpec
-from mcp_core.plurals import count
 from mcp_core.schema.walk import Node, arguments
+from mcp_core.text.plurals import count
 
 Detail = Literal["full", "compact"]
 
@@ -28,7 +28,7 @@ def describe(spec: ToolSpec, detail: Detail) -> str:
 
 
 def compact(spec: ToolSpec) -> str:
-    """What it does, when to use it, what it returns: for agents that pay by the token."""
+    """The compact description: purpose, use and result, for agents that pay by the token."""
     parts = [spec.declaration.description or spec.doc.summary, _compact_consent(spec), _deprecation(spec)]
     if not spec.declaration.description:
         parts += [spec.doc.when or " ".join(spec.doc.body.split()), _returns(spec)]
@@ -48,7 +48,7 @@ def full(spec: ToolSpec) -> str:
 
 
 def introduction(spec: ToolSpec) -> str:
-    """What the tool does, in full: the first of the four sections."""
+    """The full description of a tool: the first of the four sections."""
     parts = [spec.doc.summary, _consent(spec), _deprecation(spec), spec.doc.body, _returns(spec)]
     if spec.declaration.description:
         parts = [spec.declaration.description, _consent(spec), _deprecation(spec)]

@@ -52,7 +52,7 @@ class ListedTool:
         return {key: value for key, value in fields.items() if value not in (None, "", {}, []) or key == "inputSchema"}
 
     def for_model(self) -> dict[str, Any]:
-        """What clients hand to a model in every request; the rest costs it nothing."""
+        """The fields that clients hand to a model in every request; the rest costs it nothing."""
         return {"name": self.name, "description": self.description, "inputSchema": dict(self.input_schema)}
 
 

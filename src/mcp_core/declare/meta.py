@@ -5,9 +5,9 @@ Clients hand a model the name, description and input schema of a tool; what stan
 
 from typing import Any
 
-from mcp_core import json_text
 from mcp_core.declare.charter import META
 from mcp_core.declare.spec import DEFAULTS, UNSET, Deprecation, Example, RateLimit, ToolSpec
+from mcp_core.text import json_text
 
 
 def declared_meta(spec: ToolSpec) -> dict[str, Any]:

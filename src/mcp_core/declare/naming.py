@@ -31,7 +31,7 @@ class Naming:
 
     @property
     def separator(self) -> str:
-        """What stands between prefix and name."""
+        """The separator of prefix and name."""
         return "-" if self.style == "kebab" else "_"
 
     def to_style(self, function_name: str) -> str:
@@ -49,7 +49,7 @@ class Naming:
         return final_name.removeprefix(f"{chosen}{self.separator}") if chosen else final_name
 
     def problem(self, name: str, prefix: str | None = None) -> str | None:
-        """What is wrong with a name under this policy."""
+        """The problem of a name under this policy."""
         if not _PATTERN[self.style].fullmatch(name):
             return f"is not {_RULE[self.style]}; rename it, or declare another style for the server"
         if len(final := self.final(name, prefix)) > MAX_NAME_LENGTH:

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin,
 from pydantic import BaseModel, ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
 from typing_extensions import is_typeddict
 
-from mcp_core import json_text
 from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
 from mcp_core.result import Image, Result
+from mcp_core.text import json_text
 from mcp_core.tool_result import ToolResult
 
 Write = Callable[[Any], str]
@@ -30,7 +30,7 @@ def value_type(annotation: Any) -> Any:
 
 
 def type_adapter(annotation: Any) -> TypeAdapter[Any] | None:
-    """What checks a value of that type and knows its schema; None where there is nothing to check."""
+    """The adapter that checks a value of that type and knows its schema; None if there is nothing to check."""
     of = value_type(annotation)
     if of is Any or of is type(None):
         return None
@@ -61,7 +61,7 @@ def is_typed(annotation: Any) -> bool:
 
 
 def writer(annotation: Any) -> Write:
-    """What makes JSON text of values of that type.
+    """The serializer of values of that type to JSON text.
 
     Plain data, models and objects that write themselves need no pydantic, which takes longer. All other values, also
     where the type says nothing of them as in `dict[str, Any]`, are written as pydantic has them.

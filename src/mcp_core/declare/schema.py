@@ -39,7 +39,7 @@ JsonSchema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a handler takes: the arguments that agents see, and what is filled in."""
+    """The parameters of a handler: the arguments that agents see, and those that are filled in."""
 
     model: type[BaseModel]
     model_parameter: str | None
@@ -105,7 +105,7 @@ def _check_typed_dicts(annotations: Iterable[Any]) -> None:
 
 
 def _is_host_context(annotation: Any) -> bool:
-    """Whether it is the `Context` of an MCP library. Known by name: nothing here imports one."""
+    """Return whether an annotation is the `Context` of an MCP library. Known by name: nothing here imports one."""
     kinds = (annotation, get_origin(annotation), *get_args(annotation))
     contexts = [k for k in kinds if getattr(k, "__name__", "") == "Context"]
     return any(str(k.__module__).partition(".")[0] in ("mcp", "fastmcp") for k in contexts)

@@ -1,4 +1,4 @@
-"""What a tool declares: data only. `checks` says what is wrong with it; `tool` is how it is written."""
+"""The declaration of a tool: data only. `checks` finds its problems; `tool` is how it is written."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -69,7 +69,7 @@ TargetFunction = Callable[..., Awaitable[str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """What must be confirmed before a call runs: by the agent with a literal, by the person with an answer.
+    """The confirmation before a call runs: by the agent with a literal, by the person with an answer.
 
     A tool with a `Confirm` is destructive, unless its declaration says `destructive=False`.
     """
@@ -174,7 +174,7 @@ class Declaration:
         return not any(getattr(self, name) is UNSET for name in self.__slots__)
 
     def options(self) -> dict[str, Any]:
-        """What was declared: the fields that are not as they are by default."""
+        """The declared fields: those that differ from their defaults."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not DEFAULTS[name]}
 
@@ -214,7 +214,7 @@ class ToolSpec:
 
     @property
     def description(self) -> str:
-        """What it does, when to use it, what it returns: the text the other descriptions are made of."""
+        """Purpose, use and result: the text that the other descriptions are made of."""
         return self.declaration.description or self.doc.text
 
     @property
@@ -237,13 +237,13 @@ class ToolSpec:
 
     @property
     def reads_only(self) -> bool:
-        """Whether it changes nothing."""
+        """True if the tool changes nothing."""
         read_only = self.declaration.read_only
         return self.category in ("query", "analysis") if read_only is None else read_only
 
     @property
     def permissions(self) -> tuple[str, ...]:
-        """What a caller must hold."""
+        """The permissions that a caller must have."""
         return () if self.declaration.permissions is UNSET else tuple(self.declaration.permissions)
 
     @property
@@ -290,7 +290,7 @@ class ToolSpec:
 
     @property
     def destructive(self) -> bool:
-        """Whether it may destroy something: as declared, or if it must be confirmed, or if its effect is unknown."""
+        """True if the tool may destroy something: as declared, if it must be confirmed, or if its effect is unknown."""
         if self.declaration.destructive is not None:
             return self.declaration.destructive
         if self.consent is not None or self.declaration.confirm is not None:
@@ -305,7 +305,7 @@ COMPLETE = "__toolcharter_spec__"
 
 
 def declaration_of(function: Callable[..., Any]) -> Declaration | None:
-    """What was declared on a function; None where it is not a tool."""
+    """The declaration of a function; None if it is not a tool."""
     return cast(Declaration | None, getattr(function, DECLARED, None))
 
 
@@ -341,6 +341,6 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """Where a function is written."""
+    """The source file and line of a function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from mcp_core.declare.checks import MIN_DESCRIPTION_LENGTH, REQUIRED, spec_problems
 from mcp_core.declare.schema import undescribed
 from mcp_core.declare.spec import UNSET, ToolSpec
-from mcp_core.plurals import count, verb
+from mcp_core.text.plurals import count, verb
 
 Step = Literal["plain", "described", "declared", "governed"]
 STEPS: Sequence[Step] = get_args(Step)
@@ -52,7 +52,7 @@ def standing_of(spec: ToolSpec) -> Standing:
 
 
 def steps_line(specs: Iterable[ToolSpec]) -> str | None:
-    """What is missing in the tools of a server, in one line; None if all of them are governed."""
+    """The missing parts of the tools of a server in one line; None if all of them are governed."""
     every = [standing_of(spec) for spec in specs if spec.listed is None]
     open_ones = [one for one in every if one.step != "governed"]
     if not open_ones:

@@ -11,5 +11,5 @@ def main_app(apps: Sequence[App]) -> App | None:
 
 
 def paths(app: App, apps: Sequence[App]) -> tuple[str, ...]:
-    """Where an app is served beside others, its own path first."""
+    """The paths of an app that is served beside others, its own path first."""
     return (f"/{app.name}/mcp", "/mcp") if app is main_app(apps) else (f"/{app.name}/mcp",)

@@ -6,14 +6,14 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable
 from mcp_core.calling.requests import HTTP, Sender
 from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.hosts.resource_metadata import challenge
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.text import json_text
 
 Scope = Any
 T = TypeVar("T")
@@ -174,14 +174,14 @@ def request_headers(app: App, scope: Scope) -> RequestHeaders:
 
 
 class ByGrants(Generic[T]):
-    """What is made once for all callers with the same permissions."""
+    """A value made once for all callers with the same permissions."""
 
     def __init__(self, make: Callable[[Caller], T]) -> None:
         self._make = make
         self._made: dict[object, T] = {}
 
     def get(self, caller: Caller) -> T:
-        """What was made for the permissions of this caller."""
+        """The value for the permissions of this caller."""
         key = (caller.grants, caller.denied) if caller.denied else caller.grants
         made = self._made.get(key)
         if made is None:

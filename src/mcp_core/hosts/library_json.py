@@ -9,8 +9,8 @@ from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
 from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import Content, Resource, ResourceTemplate
-from mcp_core.json_text import JsonObject
 from mcp_core.result import Image
+from mcp_core.text.json_text import JsonObject
 
 _NEVER_CACHE: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
 _NOT_CACHED = frozenset({"prompts/get", "completion/complete"})

@@ -1,4 +1,4 @@
-"""What all hosts share of MCP: versions, error codes, metadata keys, the confirmation form, and the client.
+"""The parts of MCP that all hosts share: versions, error codes, metadata keys, the confirmation form, the client.
 
 A host makes a `Peer` of what it knows about its client. The peer makes the `Request` that the pipeline takes.
 """
@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
-from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
 from mcp_core.context import NO_HEADERS, Elicit, ListFolders, NotifyComplete, ReportProgress, RequestHeaders
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool, UrlElicitationRequired
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 
 MODERN = "2026-07-28"
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -108,7 +108,7 @@ _MODES: Mapping[tuple[bool, bool], frozenset[str]] = {
 
 
 class Peer(NamedTuple):
-    """What a host knows about the client that sends a request."""
+    """The client that sends a request, as a host knows it."""
 
     caller: Caller
     modern: bool

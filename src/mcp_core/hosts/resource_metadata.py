@@ -1,4 +1,4 @@
-"""What clients need to get an access token: protected-resource metadata (RFC 9728) and challenges (RFC 6750)."""
+"""Protected-resource metadata (RFC 9728) and challenges (RFC 6750): the way of clients to an access token."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit, urlunsplit
@@ -8,7 +8,7 @@ from mcp_core.auth import Caller
 from mcp_core.auth.caller import is_in
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts.addresses import paths
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 

@@ -130,7 +130,7 @@ class State(Protocol):
     # --- health ----------------------------------------------------------------------------------------
 
     def health(self) -> DependencyHealth | None:
-        """What is known of the store without using it. None where it is a part of this process."""
+        """The known health of the store, without using it. None if it is a part of this process."""
         ...
 
     async def check_health(self) -> DependencyHealth | None:

@@ -19,9 +19,9 @@ from redis.asyncio.connection import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from mcp_core.mcp_log import get_logger
-from mcp_core.plurals import count
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 from mcp_core.state.interface import DependencyHealth, StateUnavailable
+from mcp_core.text.plurals import count
 
 logger = get_logger(__name__)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter import client, targets
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile

@@ -16,7 +16,7 @@ _STARTED, _REMOTE = {"command", "cmd"}, {"url", "serverUrl", "httpUrl", "uri"}
 
 
 class Document(Protocol):
-    """What each module of `documents` can do."""
+    """The interface of each module of `documents`."""
 
     read: Callable[[str], dict[str, Any]]
     set_value: Callable[[str, Sequence[str], Any], str]
@@ -83,7 +83,7 @@ def _is_same_kind(old: Mapping[str, Any], entry: Mapping[str, Any]) -> bool:
 
 
 def _leaves(entry: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
-    """What is set in an entry that exists: variables and headers one by one, because others may be there."""
+    """The changes to an existing entry: variables and headers one by one, because others may be there."""
     found: list[tuple[tuple[str, ...], Any]] = []
     for key, value in entry.items():
         if isinstance(value, dict):

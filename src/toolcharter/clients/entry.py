@@ -19,12 +19,12 @@ class ServerEntry:
 
     @property
     def started(self) -> dict[str, Any]:
-        """What most clients have for a program."""
+        """The entry that most clients have for a program."""
         environment = {"env": dict(self.environment)} if self.environment else {}
         return {"command": self.command[0], "args": list(self.command[1:]), **environment}
 
     def remote(self, key: str = "url", headers: str = "headers") -> dict[str, Any]:
-        """What most clients have for an address, under the names that this one uses."""
+        """The entry that most clients have for an address, under the names that this one uses."""
         secret = {headers: {"Authorization": f"Bearer {self.token}"}} if self.token else {}
         return {key: self.url, **secret}
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter.clients import editing
 from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.entry import ServerEntry, read_entry

@@ -28,7 +28,7 @@ GOOSE_SECONDS = 300
 
 
 class Places(NamedTuple):
-    """Where programs keep their settings on this system."""
+    """The folders in which programs keep their settings on this system."""
 
     home: Path
     settings: Path
@@ -83,7 +83,7 @@ class Client:
         return places.folder / self.project_file if self.project_file else None
 
     def trace(self, places: Places) -> Path:
-        """What an installed client has left: the folder of its file, or what it has in the home folder."""
+        """The trace of an installed client: the folder of its file, or its files in the home folder."""
         file = self.file(places)
         return places.home / self.home_trace if self.home_trace and not file.exists() else file.parent
 

@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from mcp_core.install_command import is_temporary
+from mcp_core.process.install_command import is_temporary
 from toolcharter.packaging.launch import Launch
 
 

@@ -40,7 +40,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
 
 
 def _print_blocks(answer: Answer, out: Console) -> None:
-    """What is beside the text, such as images: their type and size."""
+    """Print the blocks beside the text, such as images: their type and size."""
     for block in answer.content():
         if block["type"] != "text":
             size = len(str(block.get("data", ""))) * 3 // 4

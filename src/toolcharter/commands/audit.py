@@ -17,10 +17,10 @@ from typing import Any
 from mcp_core.audit import Report, read_key, verify
 from mcp_core.audit.chain import Record, parse
 from mcp_core.audit.reader import POLL_SECONDS, Filter, follow_records, read_lines, read_records, trail_files
-from mcp_core.extras import RequiresExtra
-from mcp_core.interrupt import run_interruptible
-from mcp_core.plurals import count
-from mcp_core.settings import environment_variable, parse_duration
+from mcp_core.process.extras import RequiresExtra
+from mcp_core.process.interrupt import run_interruptible
+from mcp_core.settings.model import environment_variable, parse_duration
+from mcp_core.text.plurals import count
 from toolcharter.commands import UsageError
 from toolcharter.terminal import escape_invisible
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from mcp_core.calling.stages.idempotency import KEY
-from mcp_core.interrupt import run_interruptible
+from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
 from toolcharter.terminal import escape_invisible

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mcp_core.setting_sources import add_options, resolve_settings, shown_value
-from mcp_core.settings import Settings, environment_variable, settings_type
+from mcp_core.settings.model import Settings, environment_variable, settings_type
+from mcp_core.settings.sources import add_options, resolve_settings, shown_value
 from toolcharter import targets
 
 DEFAULT = "default"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcp_core.app import App
     from mcp_core.calling.records import Answer
     from mcp_core.context import ReportProgress
-    from mcp_core.json_text import JsonObject
+    from mcp_core.text.json_text import JsonObject
 
 SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
@@ -46,7 +46,7 @@ class Connection(Protocol):
         ...
 
     async def other_texts(self) -> "JsonObject":
-        """What agents read besides tools: `instructions`, `prompts` and `resources`; `problems` says what failed."""
+        """The other texts for agents: `instructions`, `prompts` and `resources`; `problems` has the failures."""
         ...
 
     async def documentation(self, tool: ListedTool) -> str:
@@ -119,7 +119,7 @@ async def connect(
 
 def _configure_log(options: argparse.Namespace) -> None:
     from mcp_core import mcp_log  # noqa: PLC0415 - 90 ms with the next, not for a file
-    from mcp_core.setting_sources import from_options  # noqa: PLC0415 - the same
+    from mcp_core.settings.sources import from_options  # noqa: PLC0415 - the same
 
     settings = from_options(options)
     # The result says why a call was refused; the log is for what the result cannot explain.

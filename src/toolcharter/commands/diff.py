@@ -6,7 +6,7 @@ The exit code is 1 if a change breaks users.
 import argparse
 import os
 
-from mcp_core.interrupt import run_interruptible
+from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection, lock
 from toolcharter.contract import report
 from toolcharter.contract.lock import Lock

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mcp_core.interrupt import run_interruptible
-from mcp_core.plurals import count
+from mcp_core.process.interrupt import run_interruptible
+from mcp_core.text.plurals import count
 from toolcharter import targets
 from toolcharter.clients.checkup import FileCheck, ServerCheck, check_files
 from toolcharter.clients.files import ClientFile, existing_files

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
-from mcp_core.interrupt import run_interruptible
+from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, chat_selector, connection, require_file
 from toolcharter.commands.offline_selectors import open_selector, parts_note
 from toolcharter.evaluate.baseline import InvalidBaseline, regressions, write_baseline

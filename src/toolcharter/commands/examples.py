@@ -13,9 +13,9 @@ from rich.markup import escape
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.interrupt import run_interruptible
-from mcp_core.setting_sources import from_options
-from mcp_core.settings import AUDIT_SETTINGS, Settings
+from mcp_core.process.interrupt import run_interruptible
+from mcp_core.settings.model import AUDIT_SETTINGS, Settings
+from mcp_core.settings.sources import from_options
 from toolcharter import examples, targets
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.examples import ExampleResult

@@ -28,12 +28,12 @@ import platformdirs
 from mcp_core import mcp_log
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError
-from mcp_core.interrupt import run_interruptible
+from mcp_core.logs.otlp import set_up_export
 from mcp_core.mcp_log import is_secret_name
-from mcp_core.otlp import set_up_export
-from mcp_core.plurals import count
+from mcp_core.process.interrupt import run_interruptible
 from mcp_core.schema.fields import object_at
-from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings.sources import add_options, from_options
+from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.contract import report
 from toolcharter.govern.charter import Charter, is_name, read_or_new
@@ -152,7 +152,7 @@ def _serve(path: Path, charter: Charter, options: argparse.Namespace) -> int:
         raise CannotRun(f"{path} has no server. Add one: toolcharter govern add NAME -- COMMAND.")
     governor = _governor(path, charter, options)
     if options.action == "stdio":
-        from mcp_core.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
+        from mcp_core.hosts.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
 
         governor.sign_ins.invite_here()
         run_stdio(governor.all_tools, from_options(options), Program("toolcharter govern"), sys.argv[1:])
@@ -221,7 +221,7 @@ async def _add_server(
 async def _first_look(
     path: Path, name: str, options: argparse.Namespace, *, can_sign_in: bool
 ) -> tuple[Governor, Sequence[ListedTool]]:
-    """What a new server shows. If it requires that, sign in first."""
+    """The tools of a new server. If it requires that, sign in first."""
     governor = _governor(path, read_or_new(path), options)
     try:
         return governor, await governor.look(name)
@@ -285,7 +285,7 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
 
 
 def _output(governor: Governor, name: str) -> str:
-    """What the process of a server that cannot be reached wrote last, for a person."""
+    """The last output of the process of a server that cannot be reached, for a person."""
     lines = [line for line in governor.upstreams[name].last_lines if line.strip()]
     return "\n".join(["It wrote:", *(f"  {escape_lines(line)}" for line in lines)]) if lines else ""
 
@@ -324,7 +324,7 @@ def _details(tool: str, quarantine: Quarantine, *, in_full: bool) -> str:
 
 
 def _definition(tool: ListedTool) -> list[str]:
-    """What a person should know of a tool that is new."""
+    """The definition of a new tool, for a person."""
     arguments = ", ".join(object_at(tool.input_schema, "properties")) or "none"
     lines = [*tool.description.strip().splitlines(), f"Arguments: {arguments}"]
     return [escape_lines(line) for line in lines if line.strip()]

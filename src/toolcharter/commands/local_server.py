@@ -12,9 +12,9 @@ from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
-from mcp_core.json_text import JsonObject
-from mcp_core.setting_sources import add_options, from_options
-from mcp_core.settings import AUDIT_SETTINGS, HTTP_ONLY, settings_type
+from mcp_core.settings.model import AUDIT_SETTINGS, HTTP_ONLY, settings_type
+from mcp_core.settings.sources import add_options, from_options
+from mcp_core.text.json_text import JsonObject
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.connection import Connection

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from mcp_core.interrupt import run_interruptible
-from mcp_core.plurals import count
+from mcp_core.process.interrupt import run_interruptible
+from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.commands.json_file import read_json
 from toolcharter.contract import report

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mcp_core.install_command import source_folder
+from mcp_core.process.install_command import source_folder
 from toolcharter.commands import CannotRun, lock
 from toolcharter.packaging.names import EXAMPLE
 from toolcharter.packaging.project import Project, write_project

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from mcp_core.install_command import install_command
+from mcp_core.process.install_command import install_command
 from toolcharter.commands import CannotRun
 from toolcharter.evaluate.bm25 import Bm25Selector
 from toolcharter.evaluate.hybrid import HybridSelector
@@ -25,7 +25,7 @@ def open_selector(name: str) -> Selector:
 
 
 def parts_note(result: SelectorResult) -> str | None:
-    """What a result of `hybrid` combines, and how to install what is missing."""
+    """A note on the parts of a result of `hybrid`, and how to install those that are missing."""
     if not result.parts:
         return None
     note = f"{result.selector} combines the ranks of {', '.join(result.parts)}."

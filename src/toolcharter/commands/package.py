@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mcp_core.setting_sources import resolve_settings
-from mcp_core.settings import Settings, settings_type
+from mcp_core.settings.model import Settings, settings_type
+from mcp_core.settings.sources import resolve_settings
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.packaging.bundle import MANIFEST_VERSIONS

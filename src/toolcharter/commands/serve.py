@@ -6,12 +6,12 @@ import sys
 
 from mcp_core import mcp_log
 from mcp_core.app import App
+from mcp_core.hosts.run import log_steps
 from mcp_core.hosts.site.serving import serve_http
-from mcp_core.install_command import install_command
-from mcp_core.otlp import set_up_export
-from mcp_core.run import log_steps
-from mcp_core.setting_sources import add_options, from_options
-from mcp_core.settings import settings_type
+from mcp_core.logs.otlp import set_up_export
+from mcp_core.process.install_command import install_command
+from mcp_core.settings.model import settings_type
+from mcp_core.settings.sources import add_options, from_options
 from toolcharter import targets
 from toolcharter.commands import CannotRun
 from toolcharter.console import Console

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_core.app import App
-from mcp_core.run import Build
+from mcp_core.hosts.run import Build
 from toolcharter import targets
 from toolcharter.packaging.launch import script_of
 from toolcharter.start import run

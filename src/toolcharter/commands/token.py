@@ -15,9 +15,9 @@ from pathlib import Path
 from mcp_core.auth.caller import is_user_name
 from mcp_core.auth.digest import digest
 from mcp_core.auth.token_list import TokenEntry, TokenList, new_token, read_tokens, write_tokens
-from mcp_core.plurals import count
-from mcp_core.private_file import locked
-from mcp_core.settings import environment_variable
+from mcp_core.files.private_file import locked
+from mcp_core.settings.model import environment_variable
+from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")

@@ -14,9 +14,9 @@ from rich.table import Table
 
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
-from mcp_core.interrupt import run_interruptible
-from mcp_core.json_text import JsonObject
-from mcp_core.settings import AUDIT_SETTINGS
+from mcp_core.process.interrupt import run_interruptible
+from mcp_core.settings.model import AUDIT_SETTINGS
+from mcp_core.text.json_text import JsonObject
 from toolcharter.commands import connection
 from toolcharter.terminal import escape_invisible, escape_lines
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from mcp_core.declare.listed import ListedTool
-from mcp_core.interrupt import run_interruptible
+from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
 from toolcharter.commands.rules import explain, list_rules

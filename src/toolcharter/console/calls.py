@@ -22,7 +22,7 @@ def agent_version() -> str:
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool answered, whatever the wire format of its server."""
+    """The answer of a tool, whatever the wire format of its server."""
 
     value: Any
     message: str = ""

@@ -1,4 +1,4 @@
-"""What the servers offer, as a list to search: tools, prompts and resources."""
+"""The offers of the servers as a list to search: tools, prompts and resources."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ def search(entries: Iterable[Entry], text: str) -> list[Entry]:
 
 
 class Offer(NamedTuple):
-    """What a server offers a caller."""
+    """The offers of a server to a caller."""
 
     tools: Mapping[str, ListedTool]
     """By the names that agents see."""
@@ -70,13 +70,13 @@ class Offer(NamedTuple):
 
 
 class Catalogue:
-    """What all servers offer. It is made once for callers with the same permissions."""
+    """The offers of all servers. It is made once for callers with the same permissions."""
 
     def __init__(self) -> None:
         self._made: dict[object, Offer] = {}
 
     def offer(self, app: App, caller: Caller) -> Offer:
-        """What this caller may use of a server."""
+        """The offers of a server that this caller may use."""
         key = (app.name, app.tools_version, caller.grants, caller.denied)
         made = self._made.get(key)
         if made is None:

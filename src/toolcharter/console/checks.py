@@ -1,4 +1,4 @@
-"""What the verifier finds in the tools of a server, and whether they are as their lock says. In a thread, and once."""
+"""The findings of the verifier in the tools of a server, and the result of their lock. In a thread, and once."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ logger = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ToolChecks:
-    """What is known of one tool."""
+    """The checks of one tool."""
 
     score: int
     findings: "Sequence[Finding]"
@@ -39,7 +39,7 @@ class ToolChecks:
 
 @dataclass(frozen=True, slots=True)
 class ServerChecks:
-    """What is known of the tools of a server that a caller may use."""
+    """The checks of the tools of a server that a caller may use."""
 
     score: int | None
     tools: Mapping[str, ToolChecks]
@@ -70,7 +70,7 @@ class Checks:
         return running
 
     async def of(self, app: App, tools: Tools, tool: str | None = None) -> ServerChecks | None:
-        """What was found; None if that is not known yet."""
+        """The findings; None if they are not known yet."""
         running = self.begin(app, tools, tool)
         if running is None:
             return None

@@ -16,7 +16,7 @@ from mcp_core.hosts.callers import NotIdentified
 from mcp_core.hosts.site.server import Site
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import StateUnavailable
-from mcp_core.subscribers import Subscribers
+from mcp_core.state.subscribers import Subscribers
 from toolcharter.console import forward, sign_in, static_files
 from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
@@ -90,7 +90,7 @@ class Console:
                 app.call_log.feed.stop()
 
     def routes(self) -> Sequence[BaseRoute]:
-        """What the console answers."""
+        """The routes of the console."""
         return [
             Route(f"{static_files.PATH}/{{digest}}/{{name}}", _secured(static_files.answer_file)),
             Route(SIGN_IN, _secured(self._show_sign_in)),

@@ -1,4 +1,4 @@
-"""What every response of the console tells the browser, and which requests the browser may send."""
+"""Headers of every response of the console, and the requests that a browser may send."""
 
 from typing import Final
 from urllib.parse import urlsplit

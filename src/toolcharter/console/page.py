@@ -1,4 +1,4 @@
-"""What a page is made of, and what it is given."""
+"""The parts of a page, and its input."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class View:
         return self.viewer.apps
 
     def offer(self, app: App) -> Offer:
-        """What the viewer may use of a server."""
+        """The offers of a server that the viewer may use."""
         return self.console.catalogue.offer(app, self.viewer.callers[app.name])
 
     def app(self, name: str) -> App:

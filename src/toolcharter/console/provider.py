@@ -18,8 +18,8 @@ from mcp_core.auth.oauth.clients import OAuthClient
 from mcp_core.auth.oauth.errors import OAuthError
 from mcp_core.auth.oauth.tokens import TokenResponse, code_grant, refresh_grant
 from mcp_core.hosts.resource_metadata import requested_scopes
-from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
+from mcp_core.text.json_text import JsonObject
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK
 from toolcharter.console.sessions import Tokens
 
@@ -33,13 +33,13 @@ class _SignInHttp(IssuerHttp):
     """The requests of sign-ins. What goes wrong here says nothing about the health of the issuer."""
 
     def fault(self, detail: str) -> IdentityUnavailable:
-        """What to raise where a sign-in fails. Each failure is logged, because the page refers to the log."""
+        """The error for a sign-in that failed. Each failure is logged, because the page refers to the log."""
         logger.warning("A sign-in to the console failed at the identity provider. %s", detail)
         return IdentityUnavailable("The identity provider did not accept the sign-in.")
 
 
 class Provider:
-    """Where people sign in."""
+    """The provider at which people sign in."""
 
     def __init__(self, access: AccessTokens, apps: Sequence[App]) -> None:
         """`access` verifies the tokens for the apps of the site."""
@@ -57,11 +57,11 @@ class Provider:
         return self._access.issuer
 
     def address(self, after: str) -> str:
-        """Where a sign-in begins that leads on to the path `after`: at the host that the browser comes back to."""
+        """The address of a sign-in that leads on to the path `after`: at the host that the browser comes back to."""
         return f"{self._access.public_url}{BEGIN_AT_PROVIDER}?next={quote(after)}"
 
     async def authorization(self, secret: str) -> str:
-        """Where the browser with this secret is sent. Raises IdentityUnavailable."""
+        """The address to which the browser with this secret is sent. Raises IdentityUnavailable."""
         metadata = await self._http.metadata(self.issuer)
         return authorization_url(
             self._http.endpoint(metadata, "authorization_endpoint"),

@@ -4,9 +4,9 @@ Everyone may see and confirm calls that were made in their own name. Without tok
 unless `--grants` says otherwise, so that everyone who can open the console may do both.
 """
 
-from mcp_core.approvals import Waiting
 from mcp_core.auth import Caller
 from mcp_core.auth.caller import is_in
+from mcp_core.calling.people import Waiting
 from toolcharter.console.viewer import Viewer
 
 SEE_CALLS = "console:calls"

@@ -30,7 +30,7 @@ class Viewer:
 
     @property
     def secret(self) -> str:
-        """What the CSRF token is bound to."""
+        """The secret that the CSRF token is bound to."""
         return self.session.secret if self.session else ""
 
     @property

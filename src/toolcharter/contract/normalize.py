@@ -325,7 +325,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def are_disjoint(forms: Sequence[NormalizedSchema]) -> bool:
-    """Whether it is certain that no value matches two of the schemas."""
+    """Return whether it is certain that no value matches two of the schemas."""
     return all(_is_disjoint_pair(one, other) for i, one in enumerate(forms) for other in forms[:i])
 
 

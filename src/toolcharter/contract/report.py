@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.contract.changes import Change
 from toolcharter.terminal import escape_invisible
 
@@ -21,7 +21,7 @@ def status(change: Change) -> str:
 
 
 def needs(change: Change) -> str:
-    """What a change needs before it may be published."""
+    """The requirement of a change before it may be published."""
     return f"nothing, because {change.accepted}" if change.accepted else change.rule.needs
 
 
@@ -50,7 +50,7 @@ def to_text(changes: Sequence[Change], *, for_author: bool = True) -> str:
 
 
 def _place(change: Change) -> str:
-    """Where in the tool; nothing for the tool as a whole."""
+    """The place in the tool; nothing for the tool as a whole."""
     return "" if change.path == "$" else f" {change.path}"
 
 

@@ -11,7 +11,7 @@ class Selector(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         ...
 
     def score(self, tools: Sequence[ListedTool], utterances: Sequence[str]) -> list[list[float]]:

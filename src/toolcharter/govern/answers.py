@@ -1,4 +1,4 @@
-"""What is done with the answers of an upstream before an agent reads them."""
+"""Examination of the answers of an upstream before an agent reads them."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from mcp_core.calling.records import VerbatimResult
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import Conflict
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import AnswerPolicy
 from toolcharter.govern.upstream.transport import as_object
 from toolcharter.verify.engine import run_rules, server_from_tools
@@ -122,7 +122,7 @@ def text_block(text: str) -> JsonObject:
 
 
 def hidden_orders(found: Sequence[str]) -> list[Finding]:
-    """What the rules about orders to a model find in these texts."""
+    """The findings of the rules about orders to a model in these texts."""
     examined = [text[:_MAX_TEXT] for text in found]
     cleaned = [_INVISIBLE_IN_FILES.sub("", text.translate(_LINE_ENDS)) for text in examined if not _is_plain(text)]
     listed = [ListedTool("answer", "", text, {}) for text in cleaned]

@@ -1,4 +1,4 @@
-"""What an upstream asks the person: passed on to the client of the call, with the name of the server before it."""
+"""Questions of an upstream to the person: passed on to the client of the call, with the name of the server."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ from mcp_core.hosts.protocol import (
     URL_ELICITATION_REQUIRED,
     VERSION_KEY,
 )
-from mcp_core.json_text import JsonObject, to_text
+from mcp_core.text.json_text import JsonObject, to_text
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.transport import as_object
 
@@ -42,7 +42,7 @@ class CallersPerson:
 
     @property
     def capabilities(self) -> JsonObject:
-        """What the client of this call can do."""
+        """The capabilities of the client of this call."""
         return {"elicitation": {mode: {} for mode in sorted(self._context.modes)}} if self._context.modes else {}
 
     @property

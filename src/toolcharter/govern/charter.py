@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.toml_file import read_toml
+from mcp_core.files.toml_file import read_toml
 
 DEFAULT_FILE = Path("charter.toml")
 
@@ -171,7 +171,7 @@ class UpstreamTable(_Table):
 
 
 class AnswerPolicy(_Table):
-    """What is done with the answers of a tool."""
+    """The policy for the answers of a tool."""
 
     max_bytes: int | None = Field(default=None, ge=100, description="A longer answer is refused with its size.")
     keep: list[str] | None = Field(
@@ -247,7 +247,7 @@ class OfferPolicy(_Table):
 
 
 class PinPolicy(_Table):
-    """What is done when an upstream shows something else than what was approved."""
+    """The policy for an upstream that shows something else than what was approved."""
 
     harmless: Literal["accept", "wait"] = Field(
         default="accept", description="Changes that break nothing: accept them, or wait for approval."

@@ -9,7 +9,7 @@ import tomlkit
 from tomlkit.container import Container
 from tomlkit.exceptions import TOMLKitError
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter.govern.charter import read_charter
 
 _HEADER = """\

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile

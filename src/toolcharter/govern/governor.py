@@ -15,10 +15,10 @@ from mcp_core.calling.requests import RequestRecorder
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import MAX_NAME_LENGTH
 from mcp_core.declare.spec import ToolSpec
+from mcp_core.process.start_errors import CannotStart
 from mcp_core.registry import ToolRegistry
 from mcp_core.schema.fields import object_at
-from mcp_core.settings import Settings
-from mcp_core.start_errors import CannotStart
+from mcp_core.settings.model import Settings
 from mcp_core.state.interface import DependencyHealth
 from toolcharter.contract.lock import Lock
 from toolcharter.govern.callers_sign_ins import CallersSignIns

@@ -1,4 +1,4 @@
-"""What a tool does, where its annotations do not say so: read from its name and description, as `verify` reads them."""
+"""The effect of a tool without annotations, read from its name and description, as `verify` reads them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ _HARMLESS = ("reading", "computing")
 
 
 class Intent(NamedTuple):
-    """What a tool is taken to do."""
+    """The assumed effect of a tool."""
 
     declares_read_only: bool = False
     """Whether the tool itself says that it changes nothing."""

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from mcp_core.auth import Caller
 from mcp_core.errors import Conflict
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import hidden_orders
 from toolcharter.govern.charter import Charter, OfferPolicy
 from toolcharter.govern.policies import EffectiveOffer, offer_policy
@@ -31,11 +31,11 @@ class Offer(NamedTuple):
 
     @property
     def finding(self) -> Finding | None:
-        """What a rule finds in the texts that a model may read in a list."""
+        """The finding of a rule in the texts that a model may read in a list."""
         return None if self.policy.is_trusted else _finding(tuple(_texts(self.wire)))
 
     def is_visible_to(self, caller: Caller) -> bool:
-        """Whether it stands in the lists of a caller."""
+        """Return whether the offer is in the lists of a caller."""
         return self.policy.allowed and not caller.lacks(self.policy.permissions) and self.finding is None
 
     def check(self) -> None:

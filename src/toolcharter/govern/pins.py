@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mcp_core.declare.listed import ListedTool
 from mcp_core.mcp_log import is_secret_name
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, digest, parse_lock
 from toolcharter.contract.tool_diff import diff_tools
@@ -39,7 +39,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What an upstream shows, against what was approved."""
+    """A comparison of what an upstream shows with what was approved."""
 
     approved: Mapping[str, ListedTool] = field(default_factory=dict[str, ListedTool])
     """The tools that are served, with the definitions that agents see."""
@@ -104,7 +104,7 @@ def compare_one_of_many(
 
 
 def security_findings(tools: Sequence[ListedTool]) -> dict[str, tuple[Finding, ...]]:
-    """What the security rules of `verify` find in these tools, errors and warnings, by tool."""
+    """The findings of the security rules of `verify` in these tools, errors and warnings, by tool."""
     if not tools:
         return {}
     rules = [rule for rule in static_rules() if rule.family == "security" and rule.severity != "note"]
@@ -189,7 +189,7 @@ def lock_file(charter: Path, upstream: str) -> Path:
 
 
 def read_pins(file: Path) -> Lock | None:
-    """What was approved; None where nothing was. Raises CannotStart for a file that was edited."""
+    """The approved definitions; None without any. Raises CannotStart for a file that was edited."""
     try:
         return parse_lock(json.loads(file.read_text(encoding="utf-8")), str(file))
     except FileNotFoundError:
@@ -212,7 +212,7 @@ def write_pins(file: Path, lock: Lock) -> None:
 
 
 def read_capabilities(charter: Path, upstream: str) -> frozenset[str] | None:
-    """What a server offered the last time, such as prompts; None if it has never answered."""
+    """The last known capabilities of a server, such as prompts; None if it has never answered."""
     try:
         return frozenset(map(str, json.loads(_capabilities_file(charter, upstream).read_text(encoding="utf-8"))))
     except (OSError, ValueError, TypeError):

@@ -14,7 +14,7 @@ from toolcharter.govern.intent import Intent
 
 @dataclass(frozen=True, slots=True)
 class EffectivePolicy:
-    """What holds for one tool."""
+    """The policy that holds for one tool."""
 
     allowed: bool = True
     name: str | None = None
@@ -76,7 +76,7 @@ class OfferLimit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EffectiveOffer:
-    """What holds for one prompt or resource."""
+    """The policy that holds for one prompt or resource."""
 
     allowed: bool = True
     is_trusted: bool = False

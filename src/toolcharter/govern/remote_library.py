@@ -20,8 +20,8 @@ from mcp_core.calling.requests import RequestRecorder
 from mcp_core.context import ToolContext
 from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
-from mcp_core.json_text import JsonObject
 from mcp_core.registry import ToolRegistry
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
@@ -60,7 +60,7 @@ class Served(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Where a request goes, and under which policy."""
+    """The target of a request, and its policy."""
 
     server: str
     params: JsonObject
@@ -83,7 +83,7 @@ class _Target(NamedTuple):
 
 
 class RemoteLibrary(LiveLibrary):
-    """What several upstreams offer beside their tools."""
+    """The prompts and resources of several upstreams."""
 
     def __init__(
         self, registry: ToolRegistry, requests: RequestRecorder, *, servers: Sequence[Served], charter: Charter
@@ -166,7 +166,7 @@ class RemoteLibrary(LiveLibrary):
     # --- lists -------------------------------------------------------------------------------------------
 
     async def _offers(self, listed: Listed, caller: str) -> list[Offer]:
-        """What all upstreams offer. One that cannot be reached is left out, and the others are shown."""
+        """The offers of all upstreams. One that cannot be reached is left out, and the others are shown."""
         lists = await asyncio.gather(*(self._items(one.upstream, listed, caller) for one in self._servers.values()))
         return [
             offer

@@ -171,7 +171,7 @@ def _explain(validator: Any, arguments: Mapping[str, Any], narrowed: Mapping[str
 
 
 def _charter_rule(error: Any, narrowed: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What an error means, where it comes from a keyword of the charter that JSON Schema does not have."""
+    """The meaning of an error of a keyword of the charter that JSON Schema does not have."""
     keywords = narrowed.get(str(next(iter(error.instance_path), "")), cast(Mapping[str, Any], {}))
     if FIXED in keywords:
         return "is fixed by the charter; leave it out"

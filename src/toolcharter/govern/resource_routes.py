@@ -66,7 +66,7 @@ def _expression(template: str) -> re.Pattern[str] | None:
 
 
 def _variable(expression: str) -> str:
-    """What an expression may become. Possessive, so that no address takes long to compare."""
+    """A pattern for the values of an expression. Possessive, so that no address takes long to compare."""
     operator = expression[:1]
     if operator in ("?", "&"):
         return rf"(?:\{operator}[^#]*+)?"

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from mcp_core.extras import RequiresExtra
+from mcp_core.process.extras import RequiresExtra
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 KEYRING_SERVICE = "toolcharter-govern"

@@ -1,4 +1,4 @@
-"""What happens when a governed tool is called: its server is asked, and the answer is examined."""
+"""Calls of governed tools: the server is called, and the answer is examined."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import Conflict
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import OnHiddenOrders, apply_policy, examine, to_result
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.pins import Quarantine

@@ -61,7 +61,7 @@ def _start(server: PublishedServer, kind: BundleType) -> dict[str, Any]:
 
 
 def bundle_files(server: PublishedServer, kind: BundleType = "uv", libraries: Path | None = None) -> Files:
-    """What is in the bundle. `libraries` is the folder with everything installed, for the type `python`."""
+    """The files of the bundle. `libraries` is the folder with everything installed, for the type `python`."""
     files = {"manifest.json": json_text(manifest(server, kind)).encode(), ENTRY_POINT: _main(server).encode()}
     if libraries is not None:
         return files | _below(libraries, LIBRARIES)

@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 
 from mcp_core.app import App
-from mcp_core.extras import extra_of, package_of
 from mcp_core.mcp_log import is_secret_name
-from mcp_core.setting_sources import option
-from mcp_core.settings import Settings, environment_variable, settings_type
+from mcp_core.process.extras import extra_of, package_of
+from mcp_core.settings.model import Settings, environment_variable, settings_type
+from mcp_core.settings.sources import option
 from toolcharter import targets
 
 Kind = Literal["string", "number", "boolean", "directory", "file", "secret"]
@@ -71,7 +71,7 @@ class Launch:
         return (self.script,) if self.script else ("toolcharter", "stdio", self.file or self.name)
 
     def requirement(self, *, pinned: bool = False) -> str:
-        """What a package installer is asked for, such as `toolcharter[todo]`."""
+        """The requirement for a package installer, such as `toolcharter[todo]`."""
         extra = f"[{self.extra}]" if self.extra else ""
         return f"{self.distribution}{extra}" + (f"=={self.distribution_version}" if pinned else "")
 
@@ -148,7 +148,7 @@ def script_of(entry: EntryPoint) -> EntryPoint | None:
 
 
 def _settings(kind: type[Settings]) -> tuple[LaunchSetting, ...]:
-    """What the server declares comes first."""
+    """The settings of the server, those that it declares first."""
     every = Settings.model_fields
     found = [
         _setting(name, field, own=name not in every)

@@ -68,7 +68,7 @@ def _start(server: Launch, value: str) -> dict[str, Any]:
 
 
 def _inputs(server: Launch) -> list[dict[str, Any]]:
-    """What VS Code asks its user for, once."""
+    """The inputs that VS Code asks its user for, once."""
     return [
         {"type": "promptString", "id": one.variable, "description": one.description, "password": one.kind == "secret"}
         for one in server.settings

@@ -2,7 +2,7 @@
 
 import re
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 EXAMPLE = "io.github.example"
 """The namespace of a new project. The registry accepts only one that its publisher owns."""

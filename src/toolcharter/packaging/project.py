@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter import targets
 from toolcharter.packaging.names import check_namespace
 
@@ -50,7 +50,7 @@ class Project:
         return self.project.replace("-", "_")
 
     def values(self) -> Mapping[str, str]:
-        """What stands for the placeholders of the template."""
+        """The values of the placeholders of the template."""
         words = self.name.replace("-", " ")
         major, minor = version("toolcharter").split(".")[:2]
         return {

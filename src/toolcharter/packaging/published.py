@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from mcp_core.app import App
-from mcp_core.extras import package_of
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.extras import package_of
+from mcp_core.process.start_errors import CannotStart
 from toolcharter import targets
 from toolcharter.packaging.launch import Launch, LaunchSetting, app_of, launch_of
 from toolcharter.packaging.names import EXAMPLE, check_namespace, declared_names, github_namespace
@@ -33,7 +33,7 @@ class CannotPackage(CannotStart):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a distribution says about itself."""
+    """The metadata of a distribution."""
 
     author: str
     email: str | None
@@ -81,12 +81,12 @@ class PublishedServer:
 
     @property
     def settings(self) -> tuple[LaunchSetting, ...]:
-        """What people may set when they start it."""
+        """The settings that people may give at the start."""
         shared = SHARED_SETTINGS if any(one.name == "db" for one in self.launch.settings) else ()
         return tuple(one for one in self.launch.settings if one.own or one.name in shared)
 
     def problems(self) -> list[str]:
-        """What has to be done before the registry accepts the server."""
+        """The problems to solve before the registry accepts the server."""
         found: list[str] = []
         namespace = self.registry_name.partition("/")[0]
         if namespace == EXAMPLE:

@@ -1,4 +1,4 @@
-"""What people and agents read about a server: the reference of its tools, and `llms.txt`."""
+"""Texts about a server for people and agents: the reference of its tools, and `llms.txt`."""
 
 import re
 from collections.abc import Sequence

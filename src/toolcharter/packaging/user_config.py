@@ -1,4 +1,4 @@
-"""What a client asks its user for, in the form that bundles and Claude Code plugins share."""
+"""The inputs that a client asks its user for, in the form that bundles and Claude Code plugins share."""
 
 from collections.abc import Iterable
 from typing import Any

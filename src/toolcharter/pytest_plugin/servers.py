@@ -10,7 +10,7 @@ import pytest
 
 from mcp_core.app import App
 from mcp_core.declare.spec import Example, ToolSpec
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
 from toolcharter import targets
 from toolcharter.app_verification import verify_app
 from toolcharter.examples import declared_examples, run_example

@@ -1,4 +1,4 @@
-"""What a tool of ours declares in `_meta`, beyond the fields of the protocol."""
+"""The declaration of our tools in `_meta`, beyond the fields of the protocol."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What agents read of a server besides its tools: instructions, prompts and resources. Security rules check it too."""
+"""The other texts of a server for agents: instructions, prompts and resources. Security rules check them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast

@@ -16,7 +16,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 class LiveResult(NamedTuple):
-    """What calls of the tools have shown."""
+    """The results of calls of the tools."""
 
     findings: Sequence[Finding]
     judged: Collection[str]

@@ -13,7 +13,7 @@ from mcp_atl.client import http
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.file import read_sites
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 from tests.mcp_atl.server import Server
 
 TWO_SITES = """\

@@ -8,7 +8,7 @@ from keyring.errors import KeyringLocked
 
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.system_keyring import no_keyring
+from mcp_core.auth.system_keyring import no_keyring
 from toolcharter import NotFound, Unavailable
 
 SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")

@@ -19,7 +19,7 @@ from mcp_atl.site import Access, Site
 from mcp_atl.tools.files import ShownImages
 from mcp_core.calling.records import Request
 from mcp_core.context import RequestHeaders
-from mcp_core.folder import new_file
+from mcp_core.files.folder import new_file
 from tests.mcp_atl.server import Server, serve
 from toolcharter import InvalidArguments, ToolContext
 

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_atl.command import Server as Shared
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.system_keyring import no_keyring
+from mcp_core.auth.system_keyring import no_keyring
 from tests.mcp_atl.server import Server
 
 SITE = "https://sandbox.atlassian.net"

@@ -15,7 +15,7 @@ from mcp_core.audit import trail as trail_module
 from mcp_core.audit import verify
 from mcp_core.audit.sql import DatabaseSink
 from mcp_core.audit.trail import AuditTrail, Row
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.declared import Number, mutation, query
 
 

@@ -9,7 +9,7 @@ from mcp_core import App, Caller, Settings
 from mcp_core.auth.permissions import Principal, ScopesAsPermissions
 from mcp_core.auth.policy import PolicyFile, read_policy
 from mcp_core.auth.token_list import TokenEntry, write_tokens
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 
 POLICY = """
 groups_claim = "realm_access.roles"

@@ -12,7 +12,7 @@ from mcp_core import App, Caller, Settings
 from mcp_core.auth.digest import digest
 from mcp_core.auth.token_file import TokenFile
 from mcp_core.auth.token_list import TokenEntry, new_token, read_tokens, write_tokens
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
 

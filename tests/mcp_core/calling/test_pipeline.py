@@ -28,9 +28,9 @@ from mcp_core import (
 from mcp_core.calling.pipeline import Pipeline
 from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.provided import Provided
+from mcp_core.logs.telemetry import Telemetry
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.memory import MemoryState
-from mcp_core.telemetry import Telemetry
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 ALL = Caller("user:ann", grants=frozenset({"*"}))

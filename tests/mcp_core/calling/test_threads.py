@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_core import App, Settings
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.declared import mutation, query
 from tests.mcp_core.hosts.site.raw_http import until
 

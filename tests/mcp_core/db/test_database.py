@@ -21,8 +21,8 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
 from mcp_core.db import UtcTime, address, open_database, opening, sqlite
-from mcp_core.install_command import install_command
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.install_command import install_command
+from mcp_core.process.start_errors import CannotStart
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
 

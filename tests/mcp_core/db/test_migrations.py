@@ -12,7 +12,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from mcp_core.db import Migrations, address, migrations, open_database
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from mcp_todo import store
 
 STEP = """

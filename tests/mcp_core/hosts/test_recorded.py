@@ -19,7 +19,7 @@ from mcp_core.hosts.lane.opening import Opening
 from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
 from mcp_core.hosts.site.server import Site
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.lane.test_differential_http import Side, ask, usual_headers, waits_for_a_person
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from mcp_core import Conflict
-from mcp_core.folder import Folder
+from mcp_core.files.folder import Folder
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package

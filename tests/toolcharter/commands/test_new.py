@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core.install_command import SourceFolder
+from mcp_core.process.install_command import SourceFolder
 from tests.toolcharter.command_line import run
 from tests.toolcharter.packaging.test_new_server import FILES
 from toolcharter.commands import new

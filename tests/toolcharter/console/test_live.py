@@ -12,7 +12,7 @@ import pytest
 
 from mcp_core import App
 from mcp_core.call_log.store import CallStore
-from mcp_core.install_command import install_command
+from mcp_core.process.install_command import install_command
 from tests.toolcharter.console.live_app import call, live_app, visited
 from tests.toolcharter.console.served import served
 

@@ -10,7 +10,7 @@ from mcp import Client
 
 from mcp_core import Settings
 from mcp_core.auth import Caller
-from mcp_core.settings import settings_type
+from mcp_core.settings.model import settings_type
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
 from toolcharter import App, Example, targets, tool

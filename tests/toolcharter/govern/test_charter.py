@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 from toolcharter.govern import charter as charter_module
 from toolcharter.govern.charter import parse_rate, read_charter
 from toolcharter.govern.charter_file import add_upstream, deny_tools, remove_upstream

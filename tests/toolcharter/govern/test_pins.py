@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core.declare.listed import ListedTool
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from tests.toolcharter.govern.changes import APPROVED, DANGEROUS, HARMLESS, OTHER_SERVER, changed
 from toolcharter.contract.lock import Lock
 from toolcharter.govern.charter import PinPolicy

@@ -6,7 +6,7 @@ SOURCE = '''
 from pathlib import Path
 from typing import Literal
 from pydantic import Field, SecretStr
-from mcp_core.settings import TextList
+from mcp_core.settings.model import TextList
 from toolcharter import App, Example, Settings, tool
 from toolcharter.declarations import Skill
 

@@ -10,7 +10,7 @@ from toolcharter.packaging.launch import Launch, LaunchSetting, launch_of
 WEATHER = """
 from pathlib import Path
 from pydantic import Field, SecretStr
-from mcp_core.settings import TextList, Variable
+from mcp_core.settings.model import TextList, Variable
 from toolcharter import App, Settings
 
 class WeatherSettings(Settings):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 from toolcharter.packaging.names import declared_names, github_namespace
 from toolcharter.packaging.published import About, project_servers, read_server
 

@@ -1,4 +1,4 @@
-"""What a server that refuses a request says about it: `WWW-Authenticate` (RFC 9110, RFC 6750, RFC 9728)."""
+"""The challenge of a server that refuses a request: `WWW-Authenticate` (RFC 9110, RFC 6750, RFC 9728)."""
 
 import re
 from collections.abc import Iterable

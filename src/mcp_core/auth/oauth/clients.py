@@ -11,7 +11,7 @@ from mcp_core.auth.oauth.addresses import is_loopback
 from mcp_core.auth.oauth.errors import OAuthError, error_code
 from mcp_core.auth.oauth.http import OAuthHttp
 from mcp_core.auth.oauth.metadata import AuthorizationServerMetadata
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 _METHODS = ("none", "client_secret_basic", "client_secret_post")
 

@@ -14,9 +14,9 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic_core import from_json
 
-from mcp_core import json_text
 from mcp_core.auth.oauth.errors import OAuthUnavailable
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 
 if TYPE_CHECKING:
     import httpx2

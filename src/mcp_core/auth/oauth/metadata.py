@@ -9,7 +9,7 @@ from mcp_core.auth.oauth.addresses import check_address, contains, is_same_issue
 from mcp_core.auth.oauth.challenge import Challenge
 from mcp_core.auth.oauth.errors import OAuthError, OAuthUnavailable
 from mcp_core.auth.oauth.http import OAuthHttp
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER = "/.well-known/oauth-authorization-server"

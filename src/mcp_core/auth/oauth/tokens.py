@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mcp_core.auth.oauth.clients import OAuthClient
 from mcp_core.auth.oauth.errors import ClientUnknown, GrantRejected, OAuthError, OAuthUnavailable, error_code
 from mcp_core.auth.oauth.http import JsonResponse, OAuthHttp
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 
 class TokenResponse(NamedTuple):

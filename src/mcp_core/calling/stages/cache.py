@@ -16,7 +16,7 @@ logger = get_logger(__name__)
 
 
 class CachePlace(NamedTuple):
-    """Where the answer of a call belongs in the cache."""
+    """The place of the answer of a call in the cache."""
 
     key: str
     generation: str

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from mcp_core import json_text
-from mcp_core.approvals import Approvals, Verdict, Waiting
-from mcp_core.calling import seal
-from mcp_core.calling.asking import ANSWER_SECONDS
 from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.people import Approvals, Verdict, Waiting, seal
+from mcp_core.calling.people.asking import ANSWER_SECONDS
 from mcp_core.calling.records import Call, Question, Reply
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, ServerStopping, Unavailable
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state.interface import State, StateUnavailable
+from mcp_core.text import json_text
 
 logger = get_logger(__name__)
 
@@ -36,7 +35,7 @@ _GRACE_SECONDS = 5.0
 
 
 class ConsentPlaces(NamedTuple):
-    """Where a person can answer, besides in the client."""
+    """The places where a person can answer, besides the client."""
 
     state: State
     server: str
@@ -102,7 +101,7 @@ async def _check_seal(call: Call, reply: Reply, state: State) -> None:
 
 
 async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str | None:
-    """What the call is about beside its arguments, as it is now. Empty where the tool declares no target.
+    """The present target of the call beside its arguments. Empty if the tool declares no target.
 
     None if nobody has to confirm this call.
     """
@@ -187,7 +186,7 @@ class _Asked(NamedTuple):
         return verdict
 
     def _waiting(self, seconds: float, *, is_held: bool) -> Waiting | None:
-        """What the console shows; None if that would be too long to be shown in full."""
+        """The confirmation that the console shows; None if it would be too long to be shown in full."""
         call, context, now = self.call, self.call.context, time.time()
         waiting = Waiting(
             id=secrets.token_urlsafe(16),

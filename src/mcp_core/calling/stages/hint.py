@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from mcp_core import hints, json_text
+from mcp_core import hints
 from mcp_core.calling.policy import HintDetail
 from mcp_core.calling.records import Failure, Permit
 from mcp_core.declare.naming import ToolMentions
@@ -15,6 +15,7 @@ from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
 from mcp_core.hints import AgentHints, HintWarning, NeededArgument
 from mcp_core.registry import ToolRegistry
+from mcp_core.text import json_text
 
 _MAX_ECHO_LENGTH = 2000
 _SENTENCES = frozenset(
@@ -26,7 +27,7 @@ _SENTENCES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HintPolicy:
-    """What the hints of a server may suggest. Handlers suggest tools by their undecorated names."""
+    """The suggestions that the hints of a server may make. Handlers suggest tools by their undecorated names."""
 
     names: Mapping[str, str]
     """The names that the agent uses, by undecorated name."""

@@ -21,7 +21,7 @@ from mcp_core.errors import (
     OutcomeUnknown,
     Unavailable,
 )
-from mcp_core.idempotency import KeyBusy, KeyedCall, KeyRecord, KeyStore, KeyTaken
+from mcp_core.idempotency.keys import KeyBusy, KeyedCall, KeyRecord, KeyStore, KeyTaken
 from mcp_core.state.interface import StateUnavailable
 
 KEY = META + "idempotency-key"

@@ -16,7 +16,7 @@ from mcp_core.calling.stages.record import CallRecord
 from mcp_core.calling.threads import NeverBegan, StillRuns
 from mcp_core.context import Elicit
 from mcp_core.errors import Busy, DeadlineExceeded, ServerStopping, ToolError
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 
 NoteHold = Callable[[float, float], None]
 Steps = Generator[Any, Any, Any] | Coroutine[Any, Any, Any]
@@ -33,7 +33,7 @@ class HandlerExit(Exception):
 def invoke(
     permit: Permit, tool: BoundTool, running: RunningHandlers, started: float, record: CallRecord | None = None
 ) -> Generator[Any, Any, Any]:
-    """What the handler returns. A handler that exceeds its deadline is cancelled.
+    """Run the handler, and return its result. A handler that exceeds its deadline is cancelled.
 
     `started` is when the call began, by `time.perf_counter`: what it spent at gates counts toward its deadline.
     `record` has when the handler began. For one that waits, the times in which it holds the event loop are noted
@@ -95,7 +95,7 @@ class _AskedTime:
 
 @coroutine
 def pass_gate(tool: BoundTool, gate: Coroutine[Any, Any, T], running: RunningHandlers) -> Generator[Any, Any, T]:
-    """What a gate returns that asks the shared store. It may not take longer than the call."""
+    """Await a gate that queries the shared store, within the call's deadline."""
     started = time.perf_counter()
     try:
         future = gate.send(None)
@@ -179,7 +179,7 @@ def _hold_behind(tool: BoundTool, started: float, running: RunningHandlers) -> L
 
 
 def deadline_exceeded(tool: BoundTool, error: asyncio.CancelledError, hold: LoopHold | None = None) -> ToolError:
-    """What is known about a call that exceeded its deadline; `hold` is why, if the event loop was held meanwhile."""
+    """The error of a call that exceeded its deadline; `hold` is why, if the event loop was held meanwhile."""
     name, limit = tool.final_name, count(tool.deadline, "second")
     if hold is not None and not isinstance(error, (NeverBegan, StillRuns)):
         return DeadlineExceeded(f"{name!r} took longer than {limit} and was stopped: {hold}.")
@@ -196,7 +196,7 @@ def deadline_exceeded(tool: BoundTool, error: asyncio.CancelledError, hold: Loop
 
 
 def server_stopping(tool: BoundTool, error: asyncio.CancelledError) -> ToolError:
-    """What is known about a call that the end of the server stopped."""
+    """The error of a call that the end of the server stopped."""
     if isinstance(error, NeverBegan) or tool.read_only:
         return ServerStopping(f"The server is stopping, and {tool.final_name!r} was stopped. Call it again.")
     return ServerStopping(

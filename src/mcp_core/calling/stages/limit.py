@@ -6,8 +6,8 @@ from mcp_core.calling.records import Call
 from mcp_core.declare.spec import RateLimit
 from mcp_core.errors import RateLimited, Unavailable
 from mcp_core.mcp_log import get_logger
-from mcp_core.plurals import count
 from mcp_core.state.interface import State, StateUnavailable
+from mcp_core.text.plurals import count
 
 logger = get_logger(__name__)
 

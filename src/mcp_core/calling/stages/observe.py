@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from mcp_core.calling.asking import asker
 from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.people.asking import asker
 from mcp_core.calling.records import Call, Request
 from mcp_core.context import ToolContext
+from mcp_core.logs.telemetry import trace_id_of
 from mcp_core.mcp_log import LogContext, is_secret_name
-from mcp_core.telemetry import trace_id_of
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -69,7 +69,7 @@ def _second(number: int) -> str:
 
 
 def log_context(call: Call) -> LogContext:
-    """What each log line of the call carries."""
+    """The context of each log line of the call."""
     return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call))
 
 

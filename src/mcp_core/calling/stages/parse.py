@@ -143,7 +143,7 @@ def _required_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[s
 
 
 def _not_known(spec: ToolSpec, place: tuple[int | str, ...]) -> str:
-    """What is said of an argument that does not exist: those that do, and the nearest of them."""
+    """The message about an argument that does not exist: those that do, and the nearest of them."""
     names = list(_names_at(spec.parameters, place[:-1]))
     nearest = difflib.get_close_matches(str(place[-1])[:_MAX_QUOTE_LENGTH], names, n=1)
     guess = f" (did you mean {nearest[0]}?)" if nearest and len(names) > 1 else ""

@@ -13,8 +13,8 @@ from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
+from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
-from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)
 
@@ -77,7 +77,7 @@ class StackLimit:
 
 
 class Recorder:
-    """Where the calls of one server are recorded."""
+    """The recorder of the calls of one server."""
 
     def __init__(
         self, telemetry: Telemetry, audit: AuditTrail | None, level: int, clock: Callable[[], float] = time.time

@@ -19,7 +19,7 @@ Place = tuple[str | int, ...]
 
 
 class Excess(NamedTuple):
-    """Where there are too many values, and the message."""
+    """The place of too many values, and the message."""
 
     place: Place
     message: str

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db.database import Database
 from mcp_core.errors import Unavailable
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What clients are told when something changes: in a session at once, without sessions on `subscriptions/listen`.
+"""Notifications of changes: in a session at once, without sessions on `subscriptions/listen`.
 
 A client hears of changes of the lists, and of the resources that it has subscribed to. In a session it also hears when
 the person has finished at an address.
@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
-from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.calling.live_library import Change, Changes, ElicitationComplete, LiveLibrary, ResourceUpdate
 from mcp_core.errors import Refused
 from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer
-from mcp_core.json_text import JsonObject
-from mcp_core.subscribers import Subscriber
+from mcp_core.state.subscribers import Subscriber
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 
 KINDS = ("tools", "prompts", "resources")
 LISTEN = "subscriptions/listen"
@@ -56,7 +56,7 @@ def _is_address(uri: Any) -> bool:
 
 
 class ChangeListener:
-    """What one client hears, on one stream. Close it at the end."""
+    """The notifications of one client, on one stream. Close it at the end."""
 
     def __init__(self, app: App, changes: Changes) -> None:
         self._app, self._changes = app, changes

@@ -1,4 +1,4 @@
-"""What the fast lane asks clients of a protocol with a handshake: to confirm a call, and which folders they work in."""
+"""Requests to clients of a protocol with a handshake: to confirm a call, and to list their folders."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -7,7 +7,7 @@ from typing import Any, cast
 from mcp_core.errors import ConsentRequired
 from mcp_core.hosts.lane.shapes import is_elicit_result, is_roots
 from mcp_core.hosts.protocol import CONFIRM_SCHEMA, is_accepted, local_folders
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 SendRequest = Callable[[str, JsonObject], Awaitable[Any]]
 """Sends a request to the client and waits for the result of its response. Raises ClientError."""

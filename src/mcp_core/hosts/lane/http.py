@@ -42,8 +42,8 @@ from mcp_core.hosts.protocol import (
     method_not_found,
 )
 from mcp_core.hosts.resource_metadata import challenge, missing_scopes
+from mcp_core.logs.telemetry import HTTP_REQUESTS
 from mcp_core.state.interface import StateUnavailable
-from mcp_core.telemetry import HTTP_REQUESTS
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
@@ -120,7 +120,7 @@ class HttpLane:
         self._app.telemetry.count(HTTP_REQUESTS, path)
 
     def read_head(self, raw_headers: Iterable[Header], client: Any, last: LastPeer) -> RequestHead:
-        """What the lane reads in the headers of a request. `client` is its address, as a scope has it.
+        """Read the headers of a request. `client` is its address, as a scope has it.
 
         `last` is the client of the last request on its connection.
         """

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json
 
-from mcp_core import json_text
 from mcp_core.hosts.protocol import RpcError
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 
 ID_TYPES = (str, int)
 PARAMS_TYPES = (dict, type(None))

@@ -9,7 +9,6 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
@@ -38,7 +37,8 @@ from mcp_core.hosts.protocol import (
     is_accepted,
     protocol_error,
 )
-from mcp_core.json_text import JsonObject, quoted
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject, quoted
 
 if TYPE_CHECKING:
     from mcp_core.hosts.lane.opening import Opening
@@ -118,7 +118,7 @@ class Lane:
         self._asking_tools = self._find_asking_tools()
 
     def _caching(self, scope: str) -> JsonObject:
-        """What a list of the modern protocol has besides."""
+        """The caching fields of a list of the modern protocol."""
         ttl = CHANGING_LIST_TTL_MS if self.is_live else LIST_TTL_MS
         return {"cacheScope": scope, "resultType": "complete", "ttlMs": ttl, "_meta": self._server_meta}
 

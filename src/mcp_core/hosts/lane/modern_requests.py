@@ -19,7 +19,7 @@ from mcp_core.hosts.protocol import (
     supports_forms,
     supports_urls,
 )
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})

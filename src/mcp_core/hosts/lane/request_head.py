@@ -42,7 +42,7 @@ class LastPeer:
 
 
 class RequestHead(NamedTuple):
-    """What the lane reads in the headers of a request: the same for all requests with the same headers."""
+    """The facts in the headers of a request: the same for all requests with the same headers."""
 
     headers: Headers
     version: str | None
@@ -79,7 +79,7 @@ class HeadReader:
         self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
 
     def read(self, raw_headers: Iterable[Header], client: Any, last: LastPeer) -> RequestHead:
-        """What the lane reads in the headers of a request. `client` is its address, as a scope has it."""
+        """Read the headers of a request. `client` is its address, as a scope has it."""
         headers, needs_sdk = read_headers(raw_headers, self._headers_read)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_body:

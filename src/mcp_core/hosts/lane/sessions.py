@@ -19,14 +19,14 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.asking import ANSWER_SECONDS
+from mcp_core.calling.people.asking import ANSWER_SECONDS
 from mcp_core.hosts.lane.changes import ChangeListener
 from mcp_core.hosts.lane.client_requests import ClientError, list_folders
 from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
 from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots, supports_urls
-from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import State, StateUnavailable
+from mcp_core.text.json_text import JsonObject
 
 logger = get_logger(__name__)
 
@@ -44,7 +44,7 @@ _CallKey = tuple[str, str | int]
 
 
 class Session(NamedTuple):
-    """What the client declared in the handshake, and a nonce that makes the session unique."""
+    """The declarations of the client in the handshake, and a nonce that makes the session unique."""
 
     agent_id: str
     agent_version: str
@@ -56,7 +56,7 @@ class Session(NamedTuple):
     has_roots: bool
 
     def is_current(self) -> bool:
-        """Whether it has not lasted too long."""
+        """Return whether the session has not lasted too long."""
         return time.time() <= self.started + SESSION_SECONDS
 
 

@@ -16,7 +16,7 @@ from mcp_core.hosts.lane.http_errors import cancelled
 from mcp_core.hosts.lane.jsonrpc import RpcRequest, progress_message, progress_token
 from mcp_core.hosts.lane.sessions import SendMessage, Sessions
 from mcp_core.hosts.protocol import Peer
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 
 Respond = Callable[[RpcRequest, Peer], Coroutine[Any, Any, HttpResponse]]
 """Answers a request."""

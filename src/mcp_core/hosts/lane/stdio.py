@@ -11,7 +11,7 @@ from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.lane.opening import open_in_background
 from mcp_core.hosts.lane.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
 from mcp_core.hosts.lane.stdio_connection import StdioConnection
-from mcp_core.interrupt import drain_notice
+from mcp_core.process.interrupt import drain_notice
 
 
 class StopSignals:

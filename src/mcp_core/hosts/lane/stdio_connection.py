@@ -60,8 +60,8 @@ from mcp_core.hosts.protocol import (
     supports_roots,
     supports_urls,
 )
-from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
+from mcp_core.text.json_text import JsonObject
 
 logger = get_logger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 
 @contextmanager

@@ -37,8 +37,8 @@ from mcp_core.hosts.callers import (
 )
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
-from mcp_core.json_text import JsonObject
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.text.json_text import JsonObject
 
 
 def build_server(app: App) -> Server[App]:

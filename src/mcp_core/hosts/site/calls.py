@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from mcp_core.hosts.lane.asgi import HttpResponse
 from mcp_core.hosts.lane.jsonrpc import error_message
 from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
-from mcp_core.plurals import count
-from mcp_core.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sample, Telemetry
+from mcp_core.logs.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sample, Telemetry
+from mcp_core.text.plurals import count
 
 REASONS = (
     *("head_too_large", "too_many_headers", "head_timeout"),

@@ -13,8 +13,8 @@ from mcp_core.hosts.lane.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
 from mcp_core.hosts.site.calls import HttpCounts, refusal
 from mcp_core.hosts.site.uvicorn_connection import UvicornConnection
 from mcp_core.mcp_log import get_logger
-from mcp_core.plurals import count
-from mcp_core.settings import Settings
+from mcp_core.settings.model import Settings
+from mcp_core.text.plurals import count
 
 _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
@@ -26,7 +26,7 @@ logger = get_logger(__name__)
 
 
 class ConnectionLimits(NamedTuple):
-    """What one client may take of the server before it is known who it is."""
+    """The limits of one client before it is known who it is."""
 
     connections: int
     head_bytes: int
@@ -51,7 +51,7 @@ class ConnectionLimits(NamedTuple):
 
 
 class ConnectionPhase(IntEnum):
-    """What a connection waits for."""
+    """The phase of a connection: the event that it waits for."""
 
     NEW = 0
     """The first byte of its first request."""
@@ -119,7 +119,7 @@ class Connections:
 
 
 class LimitedConnection(UvicornConnection):
-    """What a protocol class of uvicorn gets from here. The class below sets `phase` while it reads."""
+    """The limits of a protocol class of uvicorn. The class below sets `phase` while it reads."""
 
     connections_open: Connections
     phase = ConnectionPhase.NEW
@@ -223,7 +223,7 @@ def raise_file_limit(connections: int) -> None:
 
 
 def head_refusal(reason: str, limits: ConnectionLimits) -> str:
-    """What is wrong with a head that is too large."""
+    """The message for a head that is too large."""
     most = count(limits.headers, "header") if reason == "too_many_headers" else count(limits.head_bytes, "byte")
     return f"The head of the request has more than {most}. Send fewer or shorter headers."
 

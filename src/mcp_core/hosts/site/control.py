@@ -58,7 +58,7 @@ class Channel:
 
 
 class WorkerPlace(NamedTuple):
-    """What a worker gets from the supervisor."""
+    """The parameters of a worker from the supervisor."""
 
     number: int
     listener: socket.socket

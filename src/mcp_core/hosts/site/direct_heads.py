@@ -100,7 +100,7 @@ class DirectHeads:
 
 
 class _HeadReader:
-    """What httptools calls while it parses a head."""
+    """The callbacks of httptools while it parses a head."""
 
     def __init__(self) -> None:
         self.url = b""

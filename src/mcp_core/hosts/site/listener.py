@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp_core.hosts.callers import EVERYWHERE
-from mcp_core.settings import Settings
-from mcp_core.start_errors import CannotStart, InvalidSetting
+from mcp_core.process.start_errors import CannotStart, InvalidSetting
+from mcp_core.settings.model import Settings
 
 BACKLOG = 2048
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})

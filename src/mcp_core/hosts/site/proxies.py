@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_core.hosts.callers import Scope
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 
 UNIX = "unix"
 _SCHEMES = frozenset({"http", "https"})

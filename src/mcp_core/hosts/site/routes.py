@@ -1,4 +1,4 @@
-"""What is beside the MCP endpoints: the console, health and metrics.
+"""The routes beside the MCP endpoints: the console, health and metrics.
 
 Where callers need a token, so do these. Everyone sees the status of the health, and nothing else of it, and
 where to get an access token.
@@ -71,7 +71,7 @@ async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
 
 
 class Routes:
-    """What answers at all addresses except those of the servers."""
+    """The routes at all addresses except those of the servers."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Routes:
         return Starlette(routes=routes, lifespan=lifespan)
 
     async def _resource_metadata(self, request: Request) -> Response:
-        """Where to get an access token. Pages of all origins may read it: it is the same for everyone."""
+        """The protected-resource metadata. Pages of all origins may read it: it is the same for everyone."""
         document = metadata_document(self._apps, request.url.path)
         if document is None:
             return JSONResponse({}, 404)

@@ -22,7 +22,7 @@ from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
 from mcp_core.hosts.site.connections import ConnectionLimits, Connections
 from mcp_core.hosts.site.proxies import TrustedProxies
 from mcp_core.hosts.site.routes import Phase, Routes
-from mcp_core.telemetry import LoopLag, prometheus
+from mcp_core.logs.telemetry import LoopLag, prometheus
 
 if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
@@ -36,7 +36,7 @@ class Console(Protocol):
     """The web console: pages at `/` and below `/console/`."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        """What it answers. It checks its callers itself; the Host header was checked before."""
+        """Its routes. It checks its callers itself; the Host header was checked before."""
         ...
 
     def open(self) -> AbstractAsyncContextManager[None]:

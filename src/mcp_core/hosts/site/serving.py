@@ -23,10 +23,10 @@ from mcp_core.hosts.site.server import MakeConsole, Site, uvicorn_options
 from mcp_core.hosts.site.supervisor import Supervisor
 from mcp_core.hosts.site.terminal import terminal_text
 from mcp_core.hosts.site.worker import WorkerLink
-from mcp_core.interrupt import INTERRUPTED, drain_notice, exit_after
 from mcp_core.mcp_log import get_logger
-from mcp_core.settings import Settings
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.interrupt import INTERRUPTED, drain_notice, exit_after
+from mcp_core.process.start_errors import InvalidSetting
+from mcp_core.settings.model import Settings
 
 logger = get_logger(__name__)
 

@@ -18,8 +18,8 @@ from typing import Any
 from mcp_core.hosts.site.control import VARIABLE, Channel
 from mcp_core.hosts.site.notify import notify, notify_reloading, watchdog_seconds
 from mcp_core.hosts.site.worker_metrics import WorkerMetrics
+from mcp_core.logs.telemetry import HTTP_SERVER, WORKER_RESTARTS, WORKERS, Sample, prometheus_sample
 from mcp_core.mcp_log import get_logger
-from mcp_core.telemetry import HTTP_SERVER, WORKER_RESTARTS, WORKERS, Sample, prometheus_sample
 
 logger = get_logger(__name__)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcp_core.app import App, ListedTool
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 
 if TYPE_CHECKING:
     from mcp_core.auth.access_tokens import AccessTokens
@@ -19,12 +19,12 @@ PLACEHOLDER = "YOUR_TOKEN"
 
 
 def _issuer(app: App) -> "AccessTokens | None":
-    """Where callers sign in, if their clients can do so by themselves."""
+    """The issuer at which callers sign in, if their clients can do so by themselves."""
     return app.identity.access if app.identity is not None else None
 
 
 def token_note(app: App) -> str | None:
-    """What callers need, in words."""
+    """The token that callers need, in words."""
     access = _issuer(app)
     if access is not None:
         return f"Clients sign in at {access.issuer}; for `toolcharter`, replace {PLACEHOLDER} with an access token."
@@ -77,7 +77,7 @@ def token_option(app: App) -> str:
 def terminal_text(
     apps: Sequence[App], base_url: str, unix_socket: Path | None = None, *, has_console: bool = False
 ) -> str:
-    """What is served, how to call it, and how to add it to a client."""
+    """A text for the terminal: the servers, how to call them, and how to add them to a client."""
     if unix_socket is not None:
         return _unix_text(apps, unix_socket)
     where = f". Console: {base_url}/" if has_console else f" at {base_url}/"
@@ -113,7 +113,7 @@ def terminal_text(
 
 
 def _unix_text(apps: Sequence[App], unix_socket: Path) -> str:
-    """What is served on a socket that only a proxy, or curl, connects to."""
+    """The text for a socket that only a proxy, or curl, connects to."""
     lines = [f"Serving {count(len(apps), 'MCP server')} on the unix socket {unix_socket}.", ""]
     lines += [f"  {app.title} {app.version}   /{app.name}/mcp" for app in apps]
     lines += ["", f"Health: curl --unix-socket {unix_socket} http://localhost/health   Stop: Ctrl+C"]

@@ -105,7 +105,7 @@ class H11Members(UvicornConnection):
 
     @property
     def client_state(self) -> Any:
-        """What h11 expects of the client next."""
+        """The next event that h11 expects of the client."""
         return self.conn.their_state
 
     @property

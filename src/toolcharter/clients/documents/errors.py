@@ -1,6 +1,6 @@
 """Why a file of settings cannot be read or changed."""
 
-from mcp_core.start_errors import CannotStart
+from mcp_core.process.start_errors import CannotStart
 
 
 class BrokenDocument(CannotStart):

@@ -141,7 +141,7 @@ def _delete(text: str, node: Node, key: str) -> str:
 
 
 def _after_comment(text: str, before: int, member: Member) -> int:
-    """Where to cut before a member: after the line of a comment that would hide what follows on the line."""
+    """The place to cut before a member: after the line of a comment that would hide what follows on the line."""
     start = layout.end_before(text, member.start)
     comments = _COMMENT.findall(text, before, start)
     end = member.value.end if member.comma is None else member.comma + 1
@@ -211,7 +211,7 @@ def _array(text: str, start: int, depth: int) -> Node:
 
 
 def _separator(text: str, at: int, close: str) -> tuple[int, int | None]:
-    """Where the next element or the closing bracket is, and the comma before it."""
+    """The place of the next element or the closing bracket, and the comma before it."""
     at = _skip(text, at)
     if text[at : at + 1] == ",":
         return _skip(text, at + 1), at
@@ -228,7 +228,7 @@ def _string(text: str, start: int) -> tuple[str, int]:
 
 
 def _skip(text: str, at: int) -> int:
-    """Where white space and comments end."""
+    """The end of white space and comments."""
     end = cast(re.Match[str], _SPACE.match(text, at)).end()
     if text.startswith("/*", end):
         _fail(text, end, "the comment does not end")

@@ -17,12 +17,12 @@ def unit(text: str) -> str:
 
 
 def line_start(text: str, index: int) -> int:
-    """Where the line of a character begins."""
+    """The beginning of the line of a character."""
     return text.rfind("\n", 0, index) + 1
 
 
 def next_line(text: str, index: int) -> int:
-    """Where the line after that of a character begins; the end of the text after the last line."""
+    """The beginning of the line after that of a character; the end of the text after the last line."""
     end = text.find("\n", index)
     return len(text) if end == -1 else end + 1
 
@@ -35,7 +35,7 @@ def indentation(text: str, index: int) -> str:
 
 
 def end_before(text: str, index: int) -> int:
-    """Where the last character before a place ends that is not white space."""
+    """The end of the last character before a place that is not white space."""
     return len(text[:index].rstrip())
 
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from mcp_core.toml_lines import Statement, dotted_keys, key_text, statements
+from mcp_core.files.toml_lines import Statement, dotted_keys, key_text, statements
 from toolcharter.clients.documents import layout
 from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.documents.values import find, with_value

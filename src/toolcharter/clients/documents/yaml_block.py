@@ -127,7 +127,7 @@ def _add_in_braces(text: str, mapping: MappingNode, value: dict[str, Any]) -> st
 
 
 def _end(text: str, entry: Entry) -> int:
-    """Where the lines of an entry end."""
+    """The end of the lines of an entry."""
     name, value = entry
     if value.start_mark.index < name.end_mark.index:  # an alias: the value is written elsewhere
         return layout.next_line(text, name.end_mark.index)

@@ -8,10 +8,10 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse, Response
 
 from mcp_core.app import App
-from mcp_core.approvals import AlreadyAnswered, Verdict, Waiting
 from mcp_core.auth import Caller
+from mcp_core.calling.people import AlreadyAnswered, Verdict, Waiting
 from mcp_core.calling.requests import CONFIRM, DECLINE, Sender
-from mcp_core.subscribers import Subscribers
+from mcp_core.state.subscribers import Subscribers
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import may_answer, waiting_for

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from mcp_core.auth import Caller
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Entry
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, tag
@@ -106,7 +106,7 @@ def _waiting(governor: "Governor", name: str, tool: str, why: "Quarantine") -> H
 
 
 def _new_definition(tool: "ListedTool") -> Html:
-    """What an agent would see of a tool that was not there before."""
+    """The definition of a new tool, as an agent would see it."""
     whole = json.dumps(tool.for_model(), ensure_ascii=False, indent=2)
     return join(
         element("div", tool.description, class_="note"),

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from mcp_core.call_log import CallEntry, CallFilter, CallLog
 from mcp_core.call_log.entry import FAILURES
 from mcp_core.call_log.series import SPANS, read_figures
-from mcp_core.install_command import install_command
+from mcp_core.process.install_command import install_command
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import visible_calls

@@ -82,7 +82,7 @@ def _answered(entry: CallEntry) -> str | None:
 
 
 def _steps(entry: CallEntry) -> Html:
-    """Where the time went, as a bar and as a table."""
+    """The time of each step, as a bar and as a table."""
     steps: dict[str, float] = entry.details.get("steps", {})
     total, left = sum(steps.values()) or 1.0, 0.0
     bars: list[Html] = []

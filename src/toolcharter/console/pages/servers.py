@@ -15,7 +15,7 @@ from mcp_core.hosts.site.terminal import (
     token_note,
     token_option,
 )
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Kind, first_line
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, score_kind, tag
@@ -94,7 +94,7 @@ async def _show_one(view: View) -> Response:
 
 
 async def _score(view: View, app: App) -> Html | None:
-    """What the verifier thinks of the server as a whole."""
+    """The score of the server as a whole."""
     checks = await view.console.checks.of(app, view.offer(app).tools)
     if checks is None:
         return join("The checks are still running. ", element("a", "Load the page again", href=""), ".")

@@ -8,8 +8,8 @@ from starlette.responses import Response
 from mcp_core.app import App, ListedTool
 from mcp_core.declare.describe import introduction
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.plurals import count
 from mcp_core.schema.references import expand
+from mcp_core.text.plurals import count
 from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import marks
 from toolcharter.console.checks import ServerChecks, ToolChecks

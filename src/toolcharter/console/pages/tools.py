@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import JSONResponse, Response
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Entry, search
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import shortcut, tag

@@ -1,6 +1,6 @@
 """The sentences that several formats of a report share."""
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.evaluate.metrics import AccuracyChange, Confusion, Proportion, SelectorMetrics
 from toolcharter.evaluate.result import NONE, SelectorResult
 

@@ -1,4 +1,4 @@
-"""What the requests of an upstream over HTTP are signed with."""
+"""The credentials for requests to an upstream over HTTP."""
 
 import asyncio
 import time

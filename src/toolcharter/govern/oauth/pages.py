@@ -64,7 +64,7 @@ class SignInPages:
         self._offered: dict[tuple[str, str, tuple[str, ...]], Attempt] = {}
 
     def routes(self) -> Sequence[Route]:
-        """What is served beside the apps."""
+        """The routes beside the apps."""
         return [
             Route(f"{SIGN_IN}/{{number}}", self._show, methods=["GET"]),
             Route(f"{SIGN_IN}/{{number}}", self._go_on, methods=["POST"]),
@@ -122,7 +122,7 @@ class SignInPages:
         return response
 
     async def _identify(self, request: Request, attempt: Attempt, token: str) -> str | None:
-        """What is wrong with the person at this browser; None where they are the owner of the attempt."""
+        """The problem with the person at this browser; None if they own the attempt."""
         try:
             caller = await http_caller(self._app, request.scope, f"Bearer {token}" if token else "")
             owner = owner_of(caller.key, attempt.server)

@@ -3,7 +3,7 @@
 from mcp_core.auth.oauth.challenge import Challenge, read_challenge
 from mcp_core.auth.oauth.errors import OAuthUnavailable
 from mcp_core.auth.oauth.http import OAuthHttp
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 _REQUEST: JsonObject = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

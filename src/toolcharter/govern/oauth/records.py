@@ -37,7 +37,7 @@ class SignIn(_Grant):
         return not self.access_token and self.refresh_token is None
 
     def without_tokens(self) -> "SignIn":
-        """What remains of a sign-in that is over."""
+        """The rest of a sign-in that is over."""
         return self.model_copy(update={"access_token": "", "refresh_token": None, "expires": None})
 
 

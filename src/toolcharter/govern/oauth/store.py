@@ -1,4 +1,4 @@
-"""What is kept of sign-ins, in a folder beside the charter that only its owner can read.
+"""The store of sign-ins, in a folder beside the charter that only its owner can read.
 
 A file for each server and owner, one for registered clients, and one for each attempt that is under way. The tokens of
 the person at this machine are in the system keyring where there is one; those of callers are in their files, because
@@ -18,8 +18,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mcp_core.auth.caller import LOCAL
 from mcp_core.auth.oauth.clients import OAuthClient
-from mcp_core.private_file import locked, write_private
-from mcp_core.system_keyring import KEYRING, Keyring, delete_password, system_keyring, use_keyring
+from mcp_core.auth.system_keyring import KEYRING, Keyring, delete_password, system_keyring, use_keyring
+from mcp_core.files.private_file import locked, write_private
 from toolcharter.govern.oauth.records import Attempt, SignIn
 
 M = TypeVar("M", bound=BaseModel)
@@ -43,7 +43,7 @@ class SignInStore:
         return self._open_keyring()
 
     def place(self, owner: str) -> str:
-        """Where tokens of an owner are kept, in words."""
+        """The place of the tokens of an owner, in words."""
         in_keyring = owner == LOCAL and self._keyring is not None
         return KEYRING if in_keyring else f"{self._folder}, which only its owner can read"
 
@@ -192,7 +192,7 @@ class SignInStore:
 
 
 def _read(file: Path, model: type[M]) -> M | None:
-    """What a file has; None where it does not exist, or is not complete."""
+    """The content of a file; None if it does not exist, or is not complete."""
     try:
         return model.model_validate_json(file.read_bytes())
     except (OSError, ValidationError):

@@ -1,4 +1,4 @@
-"""What is searched of a tool: the words of its server, name, description and arguments, and tokens for its meaning."""
+"""The searched parts of a tool: words of its server, name, description and arguments, and tokens for its meaning."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What an agent asks for, in the form in which tools are searched."""
+"""The query of an agent, in the form in which tools are searched."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What the search keeps beside the charter: analyses of tools, and the words for which tools were used.
+"""The file of the search beside the charter: analyses of tools, and the words for which tools were used.
 
 Without the file only time is lost, so one that is damaged is made anew, and one that cannot be written is not used.
 """

@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 60.0

@@ -1,4 +1,4 @@
-"""What goes wrong with an upstream server."""
+"""Errors of an upstream server."""
 
 from typing import Any, cast
 

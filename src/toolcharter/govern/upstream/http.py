@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 
-from mcp_core import json_text
 from mcp_core.errors import ToolError
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import HttpRefused, TokenRequired, UpstreamUnavailable, refused
 from toolcharter.govern.upstream.http_client import (
     CannotConnect,
@@ -94,7 +94,7 @@ class HttpTransport:
             raise UpstreamUnavailable(f"did not accept {method!r} within {_NOTIFY_SECONDS:g} seconds.") from None
 
     async def listen(self, headers: Mapping[str, str]) -> None:
-        """What a session sends outside of requests comes on the stream of a GET, if the server has one."""
+        """Listen for messages outside of requests on the stream of a GET, if the server has one."""
         if self._http is None or self._session_id is None:
             return
         with contextlib.suppress(HttpFailed, UpstreamUnavailable):

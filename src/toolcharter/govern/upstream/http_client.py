@@ -130,7 +130,7 @@ class ClientResponse:
             self._headers.append((name.decode("latin-1").lower(), value.decode("utf-8", "surrogateescape")))
 
     def forget_head(self) -> None:
-        """What was received is not the head of the response that counts."""
+        """Forget the received head: it is not that of the response that counts."""
         self.reason, self._headers = "", []
 
     def begin(self, status: int) -> None:

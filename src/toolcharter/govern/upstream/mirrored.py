@@ -1,4 +1,4 @@
-"""What a request of 2026-07-28 repeats in its headers, so that proxies need not read its body.
+"""The headers that repeat parts of a request of 2026-07-28, so that proxies need not read its body.
 
 The name of a tool, prompt or resource, and the arguments that the schema of a tool marks with `x-mcp-header`.
 """

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from mcp_core.hosts.protocol import METHOD_NOT_FOUND
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused
 
 
@@ -12,7 +12,7 @@ class Person(Protocol):
 
     @property
     def capabilities(self) -> JsonObject:
-        """What the client of this call can do, for an upstream that learns it with each request."""
+        """The capabilities of the client of this call, for an upstream that learns them with each request."""
         ...
 
     @property

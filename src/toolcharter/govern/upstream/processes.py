@@ -29,7 +29,7 @@ class ProcessGroups:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What each process that we start has in its environment."""
+        """The environment of each process that we start."""
         return {MARK: self._mark}
 
     def add(self, process_id: int) -> None:

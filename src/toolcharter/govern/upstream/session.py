@@ -18,7 +18,7 @@ from mcp_core.hosts.protocol import (
     UNSUPPORTED_VERSION,
     VERSION_KEY,
 )
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import HttpRefused, NotStreamable, UpstreamRefused, UpstreamUnavailable
 from toolcharter.govern.upstream.mirrored import MarkedArguments, argument_headers, header_value, marked_arguments
 from toolcharter.govern.upstream.person import NOBODY, Person
@@ -61,7 +61,7 @@ _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read"
 
 
 class ServerIdentity(NamedTuple):
-    """What an upstream says of itself."""
+    """The identity of an upstream."""
 
     name: str
     version: str
@@ -102,7 +102,7 @@ class UpstreamSession:
 
     @property
     def last_lines(self) -> Sequence[str]:
-        """What its process wrote to stderr last."""
+        """The last lines of its process on stderr."""
         return self._transport.last_lines
 
     async def open(self) -> None:

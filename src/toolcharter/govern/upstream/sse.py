@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic_core import from_json
 
 from mcp_core.errors import ToolError
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.http import HttpTransport, read_events
 from toolcharter.govern.upstream.http_client import HttpFailed

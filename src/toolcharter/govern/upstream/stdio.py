@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from pydantic_core import from_json
 
-from mcp_core import json_text
-from mcp_core.json_text import JsonObject
+from mcp_core.text import json_text
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.processes import ProcessGroups, send_signal, wait_for_exit
 from toolcharter.govern.upstream.transport import (

@@ -1,4 +1,4 @@
-"""What sessions ask of a transport."""
+"""The interface of a transport for sessions."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from mcp_core.hosts.protocol import INVALID_REQUEST, METHOD_NOT_FOUND
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Transport(Protocol):
 
     @property
     def last_lines(self) -> Sequence[str]:
-        """What a process wrote to stderr last. It is for a person, never for an agent: nobody has examined it."""
+        """The last lines of a process on stderr. For a person, never for an agent: nobody has examined them."""
         ...
 
     async def close(self) -> None:
@@ -146,7 +146,7 @@ async def reply_to(message: JsonObject, handle: OnRequest | None, reply: Reply) 
 
 
 def ignore_notification(_method: str, _params: JsonObject) -> None:
-    """What is done with notifications before anybody wants them."""
+    """Ignore a notification that nobody wants yet."""
 
 
 def as_object(value: Any) -> JsonObject:

@@ -15,7 +15,7 @@ from mcp_core.context import NotifyComplete, ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError, Unavailable
 from mcp_core.hosts.protocol import METHOD_NOT_FOUND
-from mcp_core.json_text import JsonObject
+from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets
 from toolcharter.govern.upstream.breaker import Breaker
@@ -138,7 +138,7 @@ class Upstream:
         """What it offers, such as prompts; None if that is not known yet."""
 
     async def list_tools(self) -> list[ListedTool]:
-        """What the upstream shows now. Raises Unavailable."""
+        """The tools that the upstream shows now. Raises Unavailable."""
         try:
             connection = await self._connected(self._key(LOCAL) if self._signing is not None else _SHARED)
             return await connection.session.list_tools()

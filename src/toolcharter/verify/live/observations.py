@@ -1,4 +1,4 @@
-"""What was observed when the tools of a server were called."""
+"""Observations of calls of the tools of a server."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
-"""What was called, in sentences for the report: a tool that was not called is not judged by the live rules."""
+"""A summary of the calls for the report: a tool that was not called is not judged by the live rules."""
 
 from collections import defaultdict
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.verify.live.observations import Observations
 
 _MAX_QUOTE = 120

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.html_report import (
     Bar,
     bar_chart,

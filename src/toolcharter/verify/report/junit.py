@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.verify.report.groups import by_rule, line_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding, Rule

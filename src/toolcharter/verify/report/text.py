@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mcp_core.plurals import count
+from mcp_core.text.plurals import count
 from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import MAX_POINTS, missing_points
 from toolcharter.verify.report.groups import by_rule, by_tool, count_line, headline, message_of

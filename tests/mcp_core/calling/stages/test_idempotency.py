@@ -12,10 +12,10 @@ from mcp_core.calling.records import Reply
 from mcp_core.calling.stages.idempotency import KEY, MAX_KEY_LENGTH, REPEATED
 from mcp_core.context import RequestHeaders
 from mcp_core.db import Database, address, open_database
-from mcp_core.db import idempotency as sql
 from mcp_core.errors import Busy, ForgedReply
-from mcp_core.idempotency import KeyedCall, KeyRecord, KeyTaken
-from mcp_core.state import idempotency as in_state
+from mcp_core.idempotency import database_store as sql
+from mcp_core.idempotency import state_store as in_state
+from mcp_core.idempotency.keys import KeyedCall, KeyRecord, KeyTaken
 from mcp_core.state.memory import MAX_RESERVED, MemoryState
 from tests.mcp_core.declared import Number, mutation, query
 

@@ -25,7 +25,7 @@ from mcp_core import (
     get_logger,
 )
 from mcp_core.calling.stages.record import StackLimit
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.audited import audited
 from tests.mcp_core.declared import Number, Text, mutation, query
 

@@ -12,8 +12,8 @@ from toolcharter_examples import words
 
 from mcp_core import Settings
 from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.run import run
 from mcp_core.hosts.sdk.server import HttpFront
-from mcp_core.run import run
 from tests.conftest import Log
 
 SDK = "mcp_core.hosts.sdk.server"

@@ -20,7 +20,7 @@ from mcp_core.hosts.sdk.server import build_server
 from mcp_core.hosts.site.listener import listen
 from mcp_core.hosts.site.server import Site
 from mcp_core.hosts.site.serving import _refuse_open_server, serve_http
-from mcp_core.start_errors import CannotStart, InvalidSetting
+from mcp_core.process.start_errors import CannotStart, InvalidSetting
 from tests.mcp_core.declared import Life
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.

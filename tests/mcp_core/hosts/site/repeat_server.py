@@ -1,7 +1,7 @@
 """A server whose answers are as long as its client wants."""
 
 from mcp_core import App, Settings
-from mcp_core.run import run
+from mcp_core.hosts.run import run
 
 
 async def add(a: int, b: int) -> int:

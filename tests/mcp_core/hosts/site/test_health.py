@@ -9,7 +9,7 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.site.server import Site
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.hosts.site.processes import message
 
 BASE = "http://127.0.0.1:8000"

@@ -14,7 +14,7 @@ from mcp_core import App, Settings
 from mcp_core.hosts.site.listener import base_url, listen, tls_options
 from mcp_core.hosts.site.proxies import TrustedProxies
 from mcp_core.hosts.site.server import Site
-from mcp_core.start_errors import CannotStart, InvalidSetting
+from mcp_core.process.start_errors import CannotStart, InvalidSetting
 from tests.certificates import write_certificate
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, started
 

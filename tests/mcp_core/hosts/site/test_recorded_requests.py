@@ -14,7 +14,7 @@ import pytest
 
 from mcp_core import App
 from mcp_core.auth import StaticTokens, user
-from mcp_core.telemetry import prometheus
+from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.hosts.lane import messages
 from tests.mcp_core.hosts.site.raw_http import connection, serving, until
 from tests.mcp_core.hosts.site.test_http_protocol import WAYS, make_app

@@ -17,7 +17,7 @@ import pytest
 
 from mcp_core import Settings
 from mcp_core.hosts.site.serving import _refuse_unshared_workers
-from mcp_core.start_errors import InvalidSetting
+from mcp_core.process.start_errors import InvalidSetting
 from tests.forkserver.commands import INSTALLED
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, Process, call, started, until
 

@@ -1,1 +1,1 @@
-"""What a server with declared tools promises."""
+"""Rules for the promises of a server with declared tools."""

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from mcp_core.declare.charter import META
-from mcp_core.plurals import verb
+from mcp_core.text.plurals import verb
 from toolcharter.verify.declaration import declared_value, is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule

@@ -1,1 +1,1 @@
-"""What a tool costs in the context of an agent."""
+"""Rules for the cost of a tool in the context of an agent."""

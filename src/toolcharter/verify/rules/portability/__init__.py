@@ -1,1 +1,1 @@
-"""What some clients or models reject. Each rule names its sources."""
+"""Rules for what some clients or models reject. Each rule names its sources."""

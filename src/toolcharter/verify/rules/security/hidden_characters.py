@@ -40,7 +40,7 @@ def _hidden(text: str) -> list[str]:
 
 
 def _is_harmless(text: str, place: int) -> bool:
-    """Whether it is part of an emoji, a joiner in a script that uses it, or a mark in right-to-left text."""
+    """Return whether it is part of an emoji, a joiner in a script that uses it, or a mark in right-to-left text."""
     code = ord(text[place])
     before = text[place - 1] if place else ""
     if code in (0xFE0E, 0xFE0F):

@@ -90,7 +90,7 @@ def _orders_about(text: str, tool: Tool, server: Server) -> Iterator[str]:
 
 
 def _is_known(name: str, tool: Tool, server: Server) -> bool:
-    """Whether it is a tool of this server, with or without a prefix, or an argument."""
+    """Return whether it is a tool of this server, with or without a prefix, or an argument."""
     known = [*server.by_name, *(parameter.name for parameter in tool.parameters)]
     return any(name in one or one in name for one in map(str.lower, known))
 

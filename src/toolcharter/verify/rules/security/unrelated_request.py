@@ -81,7 +81,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
 
 
 def _request(argument: Node, about: str) -> str | None:
-    """What the argument asks for that its tool is not about."""
+    """The request of the argument that its tool is not about."""
     name = normalize_name(argument.name)
     text = normalize(argument.description)
     is_text = not argument.types or "string" in argument.types

@@ -1,0 +1,1 @@
+"""Files: folders that others write to, private files, TOML that keeps its comments, SQLite files."""

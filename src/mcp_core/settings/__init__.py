@@ -1,0 +1,1 @@
+"""Settings: the model, the sources of values, and the configuration file."""

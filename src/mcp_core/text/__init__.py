@@ -1,0 +1,1 @@
+"""Text: JSON as it goes over the wire, and counted nouns."""
