@@ -44,7 +44,10 @@ class BoundTool:
     """Whether a success without a value must match the annotation, too, as its schema is published."""
     deadline: float
     cache_ttl: float | None
+    cache_tags: tuple[str, ...]
+    """The tags behind which its answers are cached."""
     forgets: tuple[str, ...]
+    """The tags whose cached answers a call invalidates."""
     permissions: tuple[str, ...]
     rate_limit: RateLimit | None
     counted_as: str | None = field(default=None, kw_only=True)
@@ -70,10 +73,12 @@ def bind(
     format: Format = "result",
     structured: StructuredTools = "none",
     service_version: str = "",
+    cached_tags: frozenset[str] = frozenset(),
 ) -> BoundTool:
     """Bind a tool to what it takes of the app. What nothing provides is an error here, not during a call.
 
     `threads` run a handler that is not async. Without `check_returns`, no validator is made for what it returns.
+    `cached_tags` are those of all cached tools of the server.
     """
     if spec.signature.host_context is not None:
         problem = f"{spec.signature.host_context} is the context of an MCP library; take a ToolContext instead"
@@ -94,7 +99,8 @@ def bind(
         requires_value=form is not None and (structured == "all" or format != "result"),
         deadline=spec.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
-        forgets=spec.tags if spec.category == "mutation" else (),
+        cache_tags=cache_tags(spec),
+        forgets=_invalidated_tags(spec, cached_tags),
         permissions=spec.permissions,
         rate_limit=spec.declaration.rate_limit,
         confirmed=spec.asks_person,
@@ -103,6 +109,24 @@ def bind(
         versions=versions_json(spec.declaration.version, service_version),
         asks=spec.declaration.asks,
     )
+
+
+UNTAGGED = "(untagged)"
+"""The tag of cached tools that declare none. It cannot be the tag of a tool."""
+
+
+def cache_tags(spec: ToolSpec) -> tuple[str, ...]:
+    """The tags behind which the answers of a tool are cached."""
+    return spec.tags or (UNTAGGED,)
+
+
+def _invalidated_tags(spec: ToolSpec, cached: frozenset[str]) -> tuple[str, ...]:
+    """The tags that a call of a tool invalidates. Without tags, a tool may have changed what any tool reads."""
+    if spec.category != "mutation":
+        return ()
+    if not spec.tags:
+        return tuple(sorted(cached))
+    return (*spec.tags, UNTAGGED) if UNTAGGED in cached else spec.tags
 
 
 UNKNOWN = "(unknown)"

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from mcp_core.audit import AuditTrail
-from mcp_core.calling.bound import BoundTool, bind, unknown_tool
+from mcp_core.calling.bound import BoundTool, bind, cache_tags, unknown_tool
 from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
@@ -106,6 +106,8 @@ class Pipeline:
     def bind_tools(self) -> None:
         """Bind the tools of the registry to what the app provides, again after they were replaced."""
         registry, structured = self._registry, self._policy.structured
+        cached = (spec for spec in registry.get_all() if spec.cache_ttl is not None)
+        self._cached_tags = frozenset(tag for spec in cached for tag in cache_tags(spec))
         self._tools = {
             final: self.bind(registry.resolve(final), final, structured=structured)
             for final in registry.final_names().values()
@@ -126,6 +128,7 @@ class Pipeline:
             format=self._policy.format,
             structured=structured,
             service_version=self._policy.service_version,
+            cached_tags=self._cached_tags,
         )
 
     async def run(self, request: Request) -> Answer | Question:
@@ -175,7 +178,7 @@ class Pipeline:
         record.arguments_json, place = arguments_json, None
         # Headers may be credentials for another system: what it answers belongs to nobody else.
         if tool.cache_ttl is not None and not call.request.headers:
-            place, known = await self._gate(tool, lookup(call, arguments_json, self._state))
+            place, known = await self._gate(tool, lookup(call, tool, arguments_json, self._state))
             record.cached = known is not None
             if known is not None:
                 return known  # pyright: ignore[reportReturnType] - the answer of a tool; to cast it takes 60 ns

@@ -248,7 +248,7 @@ class ToolSpec:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """For finding it; a mutation forgets the cached answers of the tools it shares a tag with."""
+        """For finding it. A mutation invalidates cached answers behind its tags; without tags, all of them."""
         return () if self.declaration.tags is UNSET else tuple(self.declaration.tags)
 
     @property

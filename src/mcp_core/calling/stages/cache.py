@@ -22,11 +22,13 @@ class CachePlace(NamedTuple):
     generation: str
 
 
-async def lookup(call: Call, arguments_json: str, state: State) -> tuple[CachePlace | None, Body | None]:
+async def lookup(
+    call: Call, tool: BoundTool, arguments_json: str, state: State
+) -> tuple[CachePlace | None, Body | None]:
     """The fresh answer if there is one, and where to cache a new one. Without a place nothing is cached."""
     key = f"{call.request.caller.key}\0{call.final_name}\0{call.spec.declaration.version}\0{arguments_json}"
     try:
-        generation, known = await state.lookup(key, call.spec.tags)
+        generation, known = await state.lookup(key, tool.cache_tags)
     except StateUnavailable as error:
         log = logger.debug if error.is_known else logger.warning
         log("The cache cannot be reached; calls go on without it: %s", error.__cause__)

@@ -297,3 +297,33 @@ async def test_the_cache_keeps_callers_apart_whose_keys_look_alike():
         for key in ("a", "a\0who", "", "\0"):
             await app.answer(Request("who", {"n": 1}, Caller(key)))
     assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("of_query", "of_mutation", "invalidates"),
+    [
+        ((), (), True),
+        (("books",), (), True),
+        ((), ("books",), True),
+        (("books",), ("books",), True),
+        (("films",), ("books",), False),
+    ],
+)
+async def test_without_tags_any_change_may_be_of_what_any_query_reads(of_query, of_mutation, invalidates):
+    books = ["Dune"]
+    app = App("test")
+
+    @app.tool(cache_ttl=60, **({"tags": of_query} if of_query else {}))
+    async def count() -> int:
+        """Count the books."""
+        return len(books)
+
+    @app.tool(**({"tags": of_mutation} if of_mutation else {}))
+    async def remove() -> None:
+        """Remove a book."""
+        books.clear()
+
+    async with app:
+        assert (await app.call("count")).text == "1"
+        await app.call("remove")
+        assert (await app.call("count")).text == ("0" if invalidates else "1")
