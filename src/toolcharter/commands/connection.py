@@ -2,15 +2,15 @@
 
 import argparse
 import json
-import os
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mcp_core.declare.listed import ListedTool, read_tools
 from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands.interface import Connection, is_address, token_of
 from toolcharter.commands.json_file import read_json
 
 if TYPE_CHECKING:
@@ -23,45 +23,6 @@ SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
     "or a command that serves over stdio: -- COMMAND ..."
 )
-
-
-class Connection(Protocol):
-    """A server that a command can list and call."""
-
-    @property
-    def identity(self) -> tuple[str, str | None]:
-        """The name of the server, and its version if it has one."""
-        ...
-
-    async def list_tools(self) -> list[ListedTool]:
-        """All tools."""
-        ...
-
-    async def list_prompts(self) -> "list[JsonObject]":
-        """All prompts, as in the protocol."""
-        ...
-
-    async def list_resources(self) -> "list[JsonObject]":
-        """All resources and templates, as in the protocol."""
-        ...
-
-    async def other_texts(self) -> "JsonObject":
-        """The other texts for agents: `instructions`, `prompts` and `resources`; `problems` has the failures."""
-        ...
-
-    async def documentation(self, tool: ListedTool) -> str:
-        """The full documentation of a tool."""
-        ...
-
-    async def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        progress: "ReportProgress | None" = None,
-        meta: Mapping[str, Any] | None = None,
-    ) -> "Answer":
-        """Call a tool. `progress` is called with what the tool reports; `meta` is sent as `_meta`."""
-        ...
 
 
 def add_arguments(parser: argparse.ArgumentParser, more: str = "") -> None:
@@ -139,11 +100,6 @@ def _open(
     return open_local(server, options, list_only=list_only, attended=attended)
 
 
-def is_address(target: str) -> bool:
-    """Whether a target is an HTTP address."""
-    return target.startswith(("http://", "https://"))
-
-
 def local_app(server: Connection) -> "App | None":
     """The App behind a connection, with all its declarations, if the server is one of ours and in this process."""
     return getattr(server, "app", None)
@@ -213,11 +169,6 @@ def unknown_tool(name: str, tools: Sequence[str], allowed: str = "") -> str:
     nearest = get_close_matches(name, tools, n=1)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
     return f"The server has no tool {name!r}{allowed}. {hint}Its tools: {', '.join(tools) or 'none'}."
-
-
-def token_of(options: argparse.Namespace) -> str | None:
-    """The bearer token for a server at an address."""
-    return options.token or os.environ.get("TOOLCHARTER_TOKEN")
 
 
 def print_json(value: Any) -> None:

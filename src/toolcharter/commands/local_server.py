@@ -17,7 +17,7 @@ from mcp_core.settings.sources import add_options, from_options
 from mcp_core.text.json_text import JsonObject
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.connection import Connection
+from toolcharter.commands.interface import Connection
 from toolcharter.commands.remote_server import ask_on_terminal, open_remote
 
 _CALL_SETTINGS = AUDIT_SETTINGS | {

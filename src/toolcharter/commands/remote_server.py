@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.connection import Connection, is_address, token_of
+from toolcharter.commands.interface import Connection, is_address, token_of
 from toolcharter.terminal import escape_lines
 
 

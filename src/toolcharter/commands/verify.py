@@ -13,7 +13,8 @@ from rich.markup import escape
 from mcp_core.declare.listed import ListedTool
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
-from toolcharter.commands.connection import Connection, local_app
+from toolcharter.commands.connection import local_app
+from toolcharter.commands.interface import Connection
 from toolcharter.commands.rules import explain, list_rules
 from toolcharter.terminal import escape_invisible, escape_lines
 from toolcharter.verify import config

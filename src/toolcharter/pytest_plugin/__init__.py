@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-VARIABLE = "toolcharter_servers"
+from toolcharter.pytest_plugin.named import servers_in
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -23,9 +23,3 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     from toolcharter.pytest_plugin.servers import ServersFile  # noqa: PLC0415 - 250 ms, with the framework
 
     return cast(Any, ServersFile).from_parent(parent, path=file_path)
-
-
-def servers_in(conftest: Path, config: pytest.Config) -> list[str]:
-    """The servers that a conftest.py names; pytest has already imported it."""
-    modules = [p for p in config.pluginmanager.get_plugins() if getattr(p, "__file__", None) == str(conftest)]
-    return list(getattr(modules[0], VARIABLE, [])) if modules else []

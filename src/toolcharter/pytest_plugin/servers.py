@@ -14,7 +14,7 @@ from mcp_core.settings.model import Settings
 from toolcharter import targets
 from toolcharter.app_verification import verify_app
 from toolcharter.examples import declared_examples, run_example
-from toolcharter.pytest_plugin import servers_in
+from toolcharter.pytest_plugin.named import servers_in
 from toolcharter.verify.config import InvalidConfig
 from toolcharter.verify.report.groups import by_rule, line_of
 from toolcharter.verify.rule import Finding
