@@ -102,7 +102,7 @@ def load() -> None:
     for name in LIBRARIES:
         importlib.import_module(name)
     servers = {server.module.partition(".")[0] for server in entry_points(group="toolcharter.servers")}
-    for name in ("mcp_core", *servers):
+    for name in ("mcp_core", "atlassian_sandbox", *servers):
         for module in pkgutil.walk_packages(importlib.import_module(name).__path__, f"{name}."):
             if ".migrations" not in module.name:
                 importlib.import_module(module.name)
