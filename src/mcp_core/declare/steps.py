@@ -42,12 +42,14 @@ class Standing:
 
 def standing_of(spec: ToolSpec) -> Standing:
     """Find the step of a tool of ours."""
-    required = [name for name in REQUIRED if getattr(spec.declaration, name) is UNSET]
+    required = [name for name in REQUIRED if getattr(spec.declaration, name) is UNSET] or spec_problems(spec)
+    if not required:
+        return Standing(spec.name, "governed")  # as a strict server asks; a return type is for the others
     return _standing(
         spec.name,
         [*_undescribed(spec.description, spec.input_schema), *_untyped(spec)],
         [] if spec.has_known_effect else ["category or read_only"],
-        required or spec_problems(spec),
+        required,
     )
 
 

@@ -9,7 +9,7 @@ from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.declare.steps import Standing, standing_of, steps_line
 from mcp_core.hosts.run import log_steps
 from tests.mcp_core import declared
-from tests.mcp_core.declared import FULL, function
+from tests.mcp_core.declared import FULL, function, query
 
 pytestmark = pytest.mark.requirement("AUT-2")
 
@@ -139,3 +139,12 @@ async def test_a_forgotten_await_is_named_in_the_log(annotation: Any, wrap: Any,
     assert "returned a call of later that did not run; write `await later(...)`" in caplog.text
     assert (answer.is_error, "later" in answer.text) == (True, False)
     await asyncio.sleep(0)
+
+
+def test_a_tool_that_a_strict_server_accepts_is_governed_without_a_return_type():
+    @query()
+    async def read():
+        return 1
+
+    app = App("hello", tools=[read], strict=True)
+    assert steps_line(app.registry.get_all()) is None
