@@ -371,11 +371,11 @@ class App:
         if pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
         log.add_source(ended)
-        pipeline.keep, self.call_log = ended.add, log
+        pipeline.recorder.keep, self.call_log = ended.add, log
         try:
             yield
         finally:
-            pipeline.keep = self.call_log = None
+            pipeline.recorder.keep = self.call_log = None
             await log.remove_source(ended)
 
     async def _make_provided(self, stack: AsyncExitStack) -> None:

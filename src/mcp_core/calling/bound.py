@@ -111,8 +111,8 @@ def bind(
     )
 
 
-UNTAGGED = "(untagged)"
-"""The tag of cached tools that declare none. It cannot be the tag of a tool."""
+UNTAGGED = ""
+"""The tag of cached tools that declare none. It cannot be declared: a tag is never empty."""
 
 
 def cache_tags(spec: ToolSpec) -> tuple[str, ...]:

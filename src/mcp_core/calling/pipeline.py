@@ -32,7 +32,7 @@ from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, f
 from mcp_core.calling.stages.invoke import invoke, pass_gate
 from mcp_core.calling.stages.limit import limit
 from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import CallRecord, EndedCall, Recorder
+from mcp_core.calling.stages.record import CallRecord, Recorder
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import (
@@ -87,21 +87,12 @@ class Pipeline:
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
         self._gate = _await_directly if state.__class__ is MemoryState else self._within_deadline
-        self._recorder = Recorder(telemetry, audit, level, clock)
+        self.recorder = Recorder(telemetry, audit, level, clock)
         self._provided, self._threads = provided, threads
         self.consent_places = ConsentPlaces(state, telemetry.server)
         """Where a person can confirm calls."""
         self._unknown_tool = unknown_tool()
         self.bind_tools()
-
-    @property
-    def keep(self) -> Callable[[EndedCall], None] | None:
-        """Takes each call that has ended for the record of recent calls, if there is one."""
-        return self._recorder.keep
-
-    @keep.setter
-    def keep(self, keep: Callable[[EndedCall], None] | None) -> None:
-        self._recorder.keep = keep
 
     def bind_tools(self) -> None:
         """Bind the tools of the registry to what the app provides, again after they were replaced."""
@@ -137,7 +128,7 @@ class Pipeline:
         Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
         """
         tool = self._tools.get(request.tool, self._unknown_tool)
-        with Recording(self._recorder, request, tool) as recording:
+        with Recording(self.recorder, request, tool) as recording:
             call = recording.call
             try:
                 self._resolve(call, tool)
