@@ -147,6 +147,5 @@ def test_the_readme_shows_what_a_wrong_call_prints():
 def test_the_numbers_of_rules_are_right():
     static, live = len(static_rules()), len(all_rules()) - len(static_rules())
     counted = f"{static} rules, {sum(rule.optional for rule in static_rules())} of them optional"
-    readme, changes = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CHANGELOG.md"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [counted in readme, f"{live} more call the tools" in readme] == [True, True]
-    assert [counted in changes, f"- {live} live checks" in changes] == [True, True]
