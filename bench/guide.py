@@ -18,8 +18,8 @@ from bench.measure import median
 from bench.processes import serving
 from mcp_guide.content.formats import render
 from mcp_guide.content.pages import PageLimits, get_page
-from mcp_guide.content.search import SearchIndex
 from mcp_guide.content.tree import DocumentTree
+from mcp_guide.search.index import SearchIndex
 
 KIND = "guide"
 SIZES = (100, 1_000, 10_000, 100_000)

@@ -7,7 +7,7 @@ from functools import partial
 from types import ModuleType
 
 from mcp_guide.active_project import ActiveProjects
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration.file import ConfigurationFile
 from mcp_guide.example_data import install_example_data
 from mcp_guide.guide import Guide
 from mcp_guide.prompts.guide import guide as guide_prompt

@@ -14,18 +14,18 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from mcp_guide import configuration_changes as changes
 from mcp_guide import model
 from mcp_guide.active_project import ActiveProjects, Reason
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration import changes
+from mcp_guide.configuration.file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Mode, Project
-from mcp_guide.search_threads import SearchThreads
+from mcp_guide.search.threads import SearchThreads
 from mcp_guide.settings import STARTER_FOLDER, default_index_folder
 from toolcharter import Conflict, Result, ToolContext, Unavailable
 
 if TYPE_CHECKING:
-    from mcp_guide.content.search import SearchIndex
+    from mcp_guide.search.index import SearchIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -239,7 +239,7 @@ class Guide:
         with self._search_lock:
             if root in self._searches:
                 return self._searches[root]
-            from mcp_guide.content.search import SearchIndex  # noqa: PLC0415 - 8 ms, with SQLite
+            from mcp_guide.search.index import SearchIndex  # noqa: PLC0415 - 8 ms, with SQLite
 
             self._searches[root] = SearchIndex(self._tree(root), self._index_path(root))
         return self._searches[root]

@@ -19,13 +19,13 @@ def main() -> None:
     _configure_environment()
     match sys.argv[1:]:
         case ["init", *arguments]:
-            from mcp_guide import init_command  # noqa: PLC0415 - not needed to serve
+            from mcp_guide.commands import init  # noqa: PLC0415 - not needed to serve
 
-            raise SystemExit(init_command.command(arguments))
+            raise SystemExit(init.command(arguments))
         case ["import", *arguments]:
-            from mcp_guide import import_command  # noqa: PLC0415 - 14 ms, with YAML
+            from mcp_guide.commands import import_file  # noqa: PLC0415 - 14 ms, with YAML
 
-            raise SystemExit(import_command.command(arguments))
+            raise SystemExit(import_file.command(arguments))
         case _:
             run(build, about=f"{DESCRIPTION} {ABOUT}")
 

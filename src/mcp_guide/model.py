@@ -9,7 +9,7 @@
             ├── collections      named lists of expressions
             └── flags            override the global ones
 
-configuration_changes.py changes them; references.py resolves the names in an expression.
+configuration/changes.py changes them; configuration/references.py resolves the names in an expression.
 """
 
 import difflib
@@ -371,7 +371,7 @@ def _check_count(values: Sequence[str], field: str) -> tuple[str, ...]:
 
 
 def check_expressions(expressions: Sequence[str]) -> tuple[str, ...]:
-    """Return the expressions if all can be parsed. configuration_changes.py checks whether their names exist."""
+    """Return the expressions if all can be parsed. configuration/changes.py checks whether their names exist."""
     if not expressions:
         raise InvalidArguments(
             "A collection needs at least one expression, such as 'lang/python'.", fields=["expressions"]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import overload
 from urllib.parse import quote, unquote
 
+from mcp_guide.content.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
-from mcp_guide.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
 from toolcharter import NotFound, ToolContext
 from toolcharter.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide.content import search
+from mcp_guide.search import index as search
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
-from mcp_guide import init_command
+from mcp_guide.commands import init
 from mcp_guide.model import MODES
 from tests.mcp_guide.guide_server import build_guide
 from tests.toolcharter.command_line import run
@@ -20,7 +20,7 @@ def test_the_session_on_the_page_is_real(tmp_path, capsys, monkeypatch):
     for variable in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / variable))
     written = PAGE.partition(f"$ {INIT}\n")[2].partition("```")[0].replace("/home/ana", str(tmp_path))
-    assert init_command.command(words_of(INIT)[2:]) == 0
+    assert init.command(words_of(INIT)[2:]) == 0
     assert written
     assert capsys.readouterr().out.startswith(written)
     assert len(SESSION) == 4

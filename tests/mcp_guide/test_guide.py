@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcp_guide.active_project import ActiveProjects
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration.file import ConfigurationFile
 from mcp_guide.guide import Guide
 from mcp_guide.model import Configuration
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide import init_command
 from mcp_guide.app import build
+from mcp_guide.commands import init as init_command
 from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_docs_root
 from tests.mcp_guide.guide_server import error, make_call, value
 

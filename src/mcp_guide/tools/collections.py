@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_guide import configuration_changes as changes
+from mcp_guide.configuration import changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_COLLECTION, Collection, find_collection
 from mcp_guide.tools import presets

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_guide import retrieval
+from mcp_guide.content import retrieval
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Cursor, Expression, Format, Pattern, ProjectName

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_guide import document_changes
+from mcp_guide.content import changes
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, ProjectName
@@ -66,7 +66,7 @@ async def create_document(args: CreateDocumentArgs, guide: Guide, context: ToolC
     Usage:
         create_document(category_dir="lang", name="go", content="# Go", explicit_action="CREATE_DOCUMENT")
     """
-    return await guide.run(args.project, context, document_changes.create, args.category_dir, args.name, args.content)
+    return await guide.run(args.project, context, changes.create, args.category_dir, args.name, args.content)
 
 
 class UpdateDocumentArgs(DocumentTextArgs):
@@ -106,7 +106,7 @@ async def update_document(args: UpdateDocumentArgs, guide: Guide, context: ToolC
     Usage:
         update_document(category_dir="lang", name="go", content="# Go 2", explicit_action="UPDATE_DOCUMENT")
     """
-    return await guide.run(args.project, context, document_changes.update, args.category_dir, args.name, args.content)
+    return await guide.run(args.project, context, changes.update, args.category_dir, args.name, args.content)
 
 
 class DeleteDocumentArgs(DocumentArgs):
@@ -147,4 +147,4 @@ async def delete_document(args: DeleteDocumentArgs, guide: Guide, context: ToolC
     Usage:
         delete_document(category_dir="lang", name="go", explicit_action="DELETE_DOCUMENT")
     """
-    return await guide.run(args.project, context, document_changes.delete, args.category_dir, args.name)
+    return await guide.run(args.project, context, changes.delete, args.category_dir, args.name)

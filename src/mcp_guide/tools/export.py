@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_guide.export import export, find_existing
+from mcp_guide.content.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Format, ProjectName

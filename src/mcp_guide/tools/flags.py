@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_guide import configuration_changes as changes
+from mcp_guide.configuration import changes
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import FlagValue, resolve_flags, suggest_names
 from mcp_guide.tools import presets

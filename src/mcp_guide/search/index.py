@@ -19,14 +19,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
-from mcp_guide.content import index_tables
 from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_stamp_reliable, stamp
 from mcp_guide.content.folder_watch import FolderWatch
 from mcp_guide.content.folders import Listing
-from mcp_guide.content.ranking import Hit, RankedSearch, SearchPage
-from mcp_guide.content.search_query import parse_query
 from mcp_guide.content.tree import DocumentTree
+from mcp_guide.search import tables
+from mcp_guide.search.query import parse_query
+from mcp_guide.search.ranking import Hit, RankedSearch, SearchPage
 from toolcharter import InvalidArguments, ToolError, Unavailable
 
 T = TypeVar("T")
@@ -254,7 +254,7 @@ class SearchIndex:
                             self._delete(connection, folder, (name,))
                             scans[folder].stamps[name] = _UNRELIABLE
                         else:
-                            index_tables.put_document(connection, document, stamp_text)
+                            tables.put_document(connection, document, stamp_text)
             self._indexed += len(batch)
         with self._lock:
             if self._closing.is_set() or self._generation != changes.generation:
@@ -307,7 +307,7 @@ class SearchIndex:
 
     def _delete(self, connection: sqlite3.Connection, folder: str, names: Iterable[str]) -> None:
         for name in names:
-            index_tables.delete_document(connection, f"{folder}/{name}" if folder else name)
+            tables.delete_document(connection, f"{folder}/{name}" if folder else name)
 
     def _load(self, connection: sqlite3.Connection) -> None:
         """Load the stamps in the index, by folder. No folder counts as scanned yet."""
@@ -337,13 +337,13 @@ class SearchIndex:
         """Create the tables, unless they are there for this version and this root."""
         with _transaction(connection):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            is_current = version == index_tables.VERSION
+            is_current = version == tables.VERSION
             root = connection.execute("SELECT root FROM about").fetchone() if is_current else None
             if root == (self._tree.root,):
                 return
-            for name in index_tables.TABLES:
+            for name in tables.TABLES:
                 connection.execute(f"DROP TABLE IF EXISTS {name}")
-            for statement in index_tables.SCHEMA:
+            for statement in tables.SCHEMA:
                 connection.execute(statement)
             connection.execute("INSERT INTO about (root) VALUES (?)", (self._tree.root,))
         if version:

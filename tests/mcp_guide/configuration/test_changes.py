@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Conflict, InvalidArguments, NotFound
-from mcp_guide import configuration_changes as changes
 from mcp_guide import model
+from mcp_guide.configuration import changes
 from mcp_guide.model import Category, Collection, Configuration, Project
 
 LANG, DOCS = Category("lang", "lang"), Category("docs", "docs")

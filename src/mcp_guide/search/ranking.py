@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from sqlite3 import SQLITE_INTERRUPT, Connection, Cursor, OperationalError
 
-from mcp_guide.content.index_tables import read_texts
-from mcp_guide.content.search_query import SearchQuery
-from mcp_guide.content.snippets import make_snippet
+from mcp_guide.search.query import SearchQuery
+from mcp_guide.search.snippets import make_snippet
+from mcp_guide.search.tables import read_texts
 from toolcharter import Unavailable
 
 MAX_RANKED = 3_000

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from mcp_guide import model
+from mcp_guide.configuration.references import find_references, rename_reference, resolve_expression
 from mcp_guide.model import Category, Collection, Configuration, FlagValue, Project
-from mcp_guide.references import find_references, rename_reference, resolve_expression
 from toolcharter import Conflict
 
 T = TypeVar("T")

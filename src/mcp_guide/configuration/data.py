@@ -24,7 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from mcp_guide import model, yaml_text
+from mcp_guide import model
+from mcp_guide.configuration import yaml_text
 from mcp_guide.content.patterns import compile_patterns
 from mcp_guide.model import Category, Collection, Configuration, Project
 from toolcharter import ToolError

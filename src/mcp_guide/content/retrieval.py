@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from mcp_guide.configuration.references import CategorySelection, resolve_expression
 from mcp_guide.content import formats
 from mcp_guide.content.documents import Document
 from mcp_guide.content.expressions import Specification, add_pattern, parse_expression, render_expression
@@ -15,11 +16,10 @@ from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView, ReportIndexing
 from mcp_guide.model import ROOT, Category, FlagValue, no_category, no_document, resolve_flags
-from mcp_guide.references import CategorySelection, resolve_expression
 from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
 
 if TYPE_CHECKING:
-    from mcp_guide.content.search import Hit
+    from mcp_guide.search.index import Hit
 
 DEFAULT_BUDGET = 20_000
 """The tokens of an answer with documents."""

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide import init_command
+from mcp_guide.commands import init
 from mcp_guide.content.front_matter import split_front_matter
 from mcp_guide.settings import STARTER_FOLDER
 
@@ -33,7 +33,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 def test_a_new_docs_root_gets_the_starter_set_and_a_report(tmp_path, capsys):
     root = tmp_path / "new" / "my guides"
-    assert init_command.command(["--docs-root", str(root)]) == 0
+    assert init.command(["--docs-root", str(root)]) == 0
     assert files(root) == NAMES
     assert capsys.readouterr().out == (
         f"Wrote 11 documents to {root}\n"
@@ -54,37 +54,37 @@ def test_an_existing_file_is_never_changed(tmp_path, capsys):
     mine.parent.mkdir()
     mine.write_text("mine", encoding="utf-8")
     (tmp_path / "lang" / "rust.md").symlink_to(tmp_path / "nowhere")
-    assert init_command.write_starter(tmp_path) == init_command.StarterFiles(
+    assert init.write_starter(tmp_path) == init.StarterFiles(
         sorted(NAMES - {"lang/python.md", "lang/rust.md"}), ["lang/python.md", "lang/rust.md"]
     )
     assert mine.read_text(encoding="utf-8") == "mine"
     assert not (tmp_path / "nowhere").exists()
-    assert init_command.command(["--docs-root", str(tmp_path)]) == 0
+    assert init.command(["--docs-root", str(tmp_path)]) == 0
     report = capsys.readouterr().out
     assert f"Wrote 0 documents to {tmp_path}\nAlready there, not changed: checks/before-commit.md, " in report
 
 
 def test_it_is_written_where_the_server_reads(tmp_path, monkeypatch, capsys):
     (tmp_path / "guide.yaml").write_text(f"docs_root: {tmp_path / 'configured'}\n", encoding="utf-8")
-    assert init_command.command([]) == 0
+    assert init.command([]) == 0
     assert files(tmp_path / "configured") == NAMES
     monkeypatch.setenv("TOOLCHARTER_DOCS_ROOT", str(tmp_path / "set"))
-    assert init_command.command([]) == 0
+    assert init.command([]) == 0
     assert files(tmp_path / "set") == NAMES
 
 
 def test_without_settings_it_is_written_to_the_data_folder_of_the_platform(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(init_command, "default_docs_root", lambda: tmp_path / "data" / "guide")
-    assert init_command.command([]) == 0
+    monkeypatch.setattr(init, "default_docs_root", lambda: tmp_path / "data" / "guide")
+    assert init.command([]) == 0
     assert files(tmp_path / "data" / "guide") == NAMES
     assert "\n  toolcharter call guide get_content expression=lang/python\n" in capsys.readouterr().out
 
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert init_command.command(["--docs-root", str(tmp_path / "file")]) == 1
+    assert init.command(["--docs-root", str(tmp_path / "file")]) == 1
     said = capsys.readouterr()
     folder = tmp_path / "file" / "checks"
     words = f"{folder}: Not a directory. Choose another folder with --docs-root."

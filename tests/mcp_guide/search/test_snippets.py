@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_guide.content.snippets import make_snippet
+from mcp_guide.search.snippets import make_snippet
 
 NUMBERS = " ".join(f"n{number}" for number in range(1000))
 

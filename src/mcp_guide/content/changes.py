@@ -2,9 +2,9 @@
 
 from pathlib import PurePosixPath
 
+from mcp_guide.content.retrieval import shown_path
 from mcp_guide.guide import GuideResult, ProjectView
 from mcp_guide.model import Category, no_category, suggest_names
-from mcp_guide.retrieval import shown_path
 from toolcharter import NotFound
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from mcp_core import Conflict, InvalidArguments, NotFound
+from mcp_guide.configuration.references import CategorySelection, find_references, rename_reference, resolve_expression
 from mcp_guide.model import Category, Collection, Project
-from mcp_guide.references import CategorySelection, find_references, rename_reference, resolve_expression
 
 LANG, DOCS, CHECKS = Category("lang", "lang"), Category("docs", "d/x", ("*.md",)), Category("checks", "checks")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mcp_guide.content.documents import Document
 from mcp_guide.content.patterns import stem
-from mcp_guide.content.words import index_form
+from mcp_guide.search.words import index_form
 
 VERSION = 4
 """Of the tables and of the form of the words. An index of another version is rebuilt."""

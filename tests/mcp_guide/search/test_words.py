@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_guide.content.search_query import parse_query
-from mcp_guide.content.words import index_form, query_form
+from mcp_guide.search.query import parse_query
+from mcp_guide.search.words import index_form, query_form
 from tests.thorough import examples
 
 

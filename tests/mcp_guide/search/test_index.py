@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments, Unavailable
-from mcp_guide.content import ranking
-from mcp_guide.content import search as search_module
-from mcp_guide.content.ranking import Hit
-from mcp_guide.content.search import SearchIndex
 from mcp_guide.content.tree import DocumentTree
+from mcp_guide.search import index as search_module
+from mcp_guide.search import ranking
+from mcp_guide.search.index import SearchIndex
+from mcp_guide.search.ranking import Hit
 from tests.thorough import examples
 
 

@@ -6,10 +6,10 @@ import threading
 import pytest
 
 from mcp_core import Request, Unavailable
-from mcp_guide import search_threads
-from mcp_guide.content import search
 from mcp_guide.content.tree import DocumentTree
-from mcp_guide.search_threads import MAX_SEARCHES, MAX_THREADS, SearchThreads
+from mcp_guide.search import index as search
+from mcp_guide.search import threads as threads_module
+from mcp_guide.search.threads import MAX_SEARCHES, MAX_THREADS, SearchThreads
 from tests.mcp_guide.guide_server import build_guide, make_call, value, write_documents
 
 
@@ -26,7 +26,7 @@ async def test_more_searches_than_fit_are_refused_and_those_that_wait_are_done()
 
 
 async def test_a_cancelled_search_counts_until_its_thread_is_free(monkeypatch):
-    monkeypatch.setattr(search_threads, "MAX_SEARCHES", 1)
+    monkeypatch.setattr(threads_module, "MAX_SEARCHES", 1)
     threads, has_begun, may_end = SearchThreads(), threading.Event(), threading.Event()
 
     def work() -> bool:

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from mcp_guide import model
-from mcp_guide.configuration_changes import add_category, free_name, with_project
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration.changes import add_category, free_name, with_project
+from mcp_guide.configuration.file import ConfigurationFile
+from mcp_guide.configuration.references import resolve_expression
+from mcp_guide.configuration.yaml_text import YamlError, load
 from mcp_guide.content.expressions import parse_expression
 from mcp_guide.model import Collection, Configuration, FlagValue, Project
-from mcp_guide.references import resolve_expression
 from mcp_guide.settings import GuideSettings, default_config_path
-from mcp_guide.yaml_text import YamlError, load
 from toolcharter import Conflict, ToolError
 
 _SKIP_REASONS = {

@@ -68,7 +68,7 @@ class ConfigurationFile:
 
         If it raises, or if nobody waits for the change any more, nothing is written.
         """
-        from mcp_guide.configuration_data import revise_text  # noqa: PLC0415 - 14 ms, with YAML
+        from mcp_guide.configuration.data import revise_text  # noqa: PLC0415 - 14 ms, with YAML
 
         # If the file is a link, the file it points to is replaced, and the link stays.
         target = Path(os.path.realpath(self.path))
@@ -97,13 +97,13 @@ class ConfigurationFile:
     def _parse(self, text: str) -> Configuration:
         if not text.strip():
             return Configuration()
-        from mcp_guide import configuration_data, yaml_text  # noqa: PLC0415 - 14 ms, with YAML
+        from mcp_guide.configuration import data, yaml_text  # noqa: PLC0415 - 14 ms, with YAML
 
         try:
-            return configuration_data.from_data(yaml_text.load(text))
+            return data.from_data(yaml_text.load(text))
         except yaml_text.YamlError as error:
             raise self._invalid(error.line, f"is not valid YAML: {error}") from None
-        except configuration_data.InvalidField as error:
+        except data.InvalidField as error:
             field = ".".join(str(step) for step in error.path) or "the file"
             raise self._invalid(yaml_text.find_line(text, error.path), f"{field} {error}") from None
 

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core import Conflict, Unavailable, instructions
-from mcp_guide import configuration_changes as changes
-from mcp_guide import configuration_data, configuration_file, yaml_text
-from mcp_guide.configuration_file import ConfigurationFile, InvalidConfiguration
+from mcp_guide.configuration import changes, data, yaml_text
+from mcp_guide.configuration import file as file_module
+from mcp_guide.configuration.file import ConfigurationFile, InvalidConfiguration
 from mcp_guide.model import Category, Collection, Configuration, Project
 from tests.thorough import examples
 
@@ -142,7 +142,7 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path):
 
 
 def test_the_example_in_the_documentation_is_read_as_documented():
-    example = ConfigurationFile(Path(__file__).resolve().parents[2] / "examples" / "guide.yml")
+    example = ConfigurationFile(Path(__file__).resolve().parents[3] / "examples" / "guide.yml")
     assert example.read() == Configuration(
         projects={
             "shop": Project(
@@ -171,8 +171,8 @@ def test_the_example_in_the_documentation_is_read_as_documented():
 SET_FLAGS = """
 import sys
 from pathlib import Path
-from mcp_guide import configuration_changes as changes
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration import changes
+from mcp_guide.configuration.file import ConfigurationFile
 file = ConfigurationFile(Path(sys.argv[1]))
 sys.stdin.readline()
 for name in sys.argv[2:]:
@@ -217,8 +217,8 @@ def test_a_reader_sees_only_complete_files_while_others_write(file: Configuratio
 SET_FLAGS_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from mcp_guide import configuration_changes as changes
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration import changes
+from mcp_guide.configuration.file import ConfigurationFile
 file = ConfigurationFile(Path(sys.argv[1]))
 for number in itertools.count():
     file.change(lambda before: changes.set_feature_flag(before, "n", number))
@@ -253,10 +253,10 @@ def test_a_full_disk_leaves_the_file_as_it_was(file: ConfigurationFile, monkeypa
 
 
 def test_a_lock_that_is_never_released_is_an_error(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(configuration_file, "LOCK_TIMEOUT", 0.02)
+    monkeypatch.setattr(file_module, "LOCK_TIMEOUT", 0.02)
     file.path.parent.mkdir()
     with (
-        configuration_file._locked(file.path.with_name("guide.yaml.lock")),
+        file_module._locked(file.path.with_name("guide.yaml.lock")),
         pytest.raises(Unavailable, match="has locked"),
     ):
         file.change(lambda before: changes.set_feature_flag(before, "a", 1))
@@ -447,7 +447,7 @@ configurations = st.builds(Configuration, projects=projects, flags=flag_sets)
 @settings(max_examples=examples(200))
 @given(configurations, configurations, st.booleans())
 def test_any_change_is_read_back(before, after, as_one_line):
-    text = yaml_text.dump(configuration_data.to_data(before))
+    text = yaml_text.dump(data.to_data(before))
     if as_one_line:
-        text = yaml_text.yaml.safe_dump(configuration_data.to_data(before), default_flow_style=True)
-    assert configuration_data.from_data(yaml_text.load(configuration_data.revise_text(text, before, after))) == after
+        text = yaml_text.yaml.safe_dump(data.to_data(before), default_flow_style=True)
+    assert data.from_data(yaml_text.load(data.revise_text(text, before, after))) == after

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from mcp_guide.content.patterns import quote_text
-from mcp_guide.content.words import ends_unspaced, query_form
+from mcp_guide.search.words import ends_unspaced, query_form
 from toolcharter import InvalidArguments
 
 MAX_QUERY_LENGTH = 1_000

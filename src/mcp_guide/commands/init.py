@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcp_guide import model
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.configuration.file import ConfigurationFile
 from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
 from toolcharter import ToolError
 

@@ -4,8 +4,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_guide import retrieval
-from mcp_guide.content import formats
+from mcp_guide.content import formats, retrieval
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
 from toolcharter import Conflict, NotFound, PermissionDenied, ToolError, Unavailable

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide import import_command
-from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.commands import import_file
+from mcp_guide.configuration.file import ConfigurationFile
+from mcp_guide.configuration.yaml_text import YamlError
 from mcp_guide.model import Category, Collection, Configuration, Project
-from mcp_guide.yaml_text import YamlError
 
 MAPPING = """\
 docroot: /guides
@@ -65,7 +65,7 @@ def target(tmp_path: Path) -> ConfigurationFile:
 def run(target: ConfigurationFile, text: str, *options: str) -> int:
     source = target.path.with_name("config.yaml")
     source.write_text(text, encoding="utf-8")
-    return import_command.command([str(source), "--config", str(target.path), *options])
+    return import_file.command([str(source), "--config", str(target.path), *options])
 
 
 @pytest.mark.parametrize("text", [MAPPING, json.dumps(LISTS), json.dumps(LISTS, indent="\t")])
@@ -99,7 +99,7 @@ def test_existing_entries_are_replaced_only_with_replace(target, capsys):
     assert run(target, MAPPING, "--replace") == 0
     assert target.read() == Configuration(
         projects={
-            "app": import_command.replace(APP, folder=Path("/work"), mode="CHECK"),
+            "app": import_file.replace(APP, folder=Path("/work"), mode="CHECK"),
             "mine": Project("mine"),
         },
         flags={"beta": True, "content-style": "mime"},
@@ -107,7 +107,7 @@ def test_existing_entries_are_replaced_only_with_replace(target, capsys):
 
 
 def test_only_invalid_entries_are_skipped_and_each_is_named():
-    imported = import_command.parse("""\
+    imported = import_file.parse("""\
 docroot: guides
 version: 3
 feature_flags: {ok: 1, nested: {a: b}}
@@ -185,7 +185,7 @@ projects:
 def test_the_docroot_may_be_written_with_variables(written, root, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ana")
     monkeypatch.delenv("NONE", raising=False)
-    assert import_command.parse(f"docroot: {written}\n").root == (root and Path(root))
+    assert import_file.parse(f"docroot: {written}\n").root == (root and Path(root))
 
 
 @pytest.mark.parametrize(
@@ -197,11 +197,11 @@ def test_a_file_that_is_not_a_configuration_changes_nothing(target, text, words,
     assert words in capsys.readouterr().err
     assert not target.path.exists()
     with pytest.raises(YamlError):
-        import_command.parse(text)
+        import_file.parse(text)
 
 
 def test_a_missing_file_and_an_invalid_target_are_reported(target, tmp_path, capsys):
-    assert import_command.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
+    assert import_file.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
     assert "gone.yaml cannot be imported: No such file or directory\n" in capsys.readouterr().err
     target.path.write_text("flags: 7\n", encoding="utf-8")
     assert run(target, MAPPING) == 1

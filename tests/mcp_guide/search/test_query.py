@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.search_query import SearchQuery, parse_query
+from mcp_guide.search.query import SearchQuery, parse_query
 
 
 @pytest.mark.parametrize(

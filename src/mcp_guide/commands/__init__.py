@@ -1,0 +1,1 @@
+"""The commands of `mcp-guide` besides serving: init and import."""

@@ -1,0 +1,1 @@
+"""Full-text search in documents: the index, queries, ranking and snippets."""
