@@ -54,7 +54,6 @@ from toolcharter.govern.charter import (
 from toolcharter.packaging.plugin import SKILLS, marketplace_files
 from toolcharter.packaging.published import read_server
 from toolcharter.packaging.reference import tools_page
-from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.rule import Rule
 from toolcharter.verify.rules import all_rules
 from toolcharter.verify.score import MAX_WITH_ERROR, MAX_WITH_SECURITY_ERROR, REMAINING_SHARES
@@ -278,18 +277,7 @@ def score_section() -> list[str]:
         "The second finding of one rule on the same tool counts half, the third a third, and so on.",
         "The score of a server is the mean of its tools, reduced by findings about the server as a whole.",
         f"With an error it is at most {MAX_WITH_ERROR}, with a security error at most {MAX_WITH_SECURITY_ERROR}.",
-        "",
-        "## Quality of definitions",
-        "",
-        "The six dimensions of the Tool Definition Quality Score, computed from the definition without a model.",
-        "A point means that something exists, not that it is well written.",
-        "",
-        "| dimension | points | for |",
-        "|---|---:|---|",
     ]
-    for name, checks in DIMENSIONS.items():
-        lines.append(f"| **{name}** | **{MAX_POINTS[name]:g}** | |")
-        lines += [f"| | {check.points:g} | {check.what} |" for check in checks]
     return lines
 
 

@@ -73,12 +73,7 @@ def verify_server(
     sorted_findings = chosen.sort([*run_rules(server, rules, on_step), *(live.findings if live else ())])
     # Where only live rules run, nothing is known of a tool that was not called.
     is_only_live = live is not None and all(rule.check_live is not None for rule in rules)
-    scores = score_server(
-        server,
-        sorted_findings.findings,
-        live.judged if live and is_only_live else None,
-        with_quality=any(rule.family != "security" for rule in rules),
-    )
+    scores = score_server(server, sorted_findings.findings, live.judged if live and is_only_live else None)
     return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file, _notes(server, live))
 
 

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolcharter.verify.model import Server, Tool
-from toolcharter.verify.quality import Quality, quality_of
 from toolcharter.verify.rule import Finding, Severity
 
 REMAINING_SHARES: Mapping[Severity, float] = {"error": 0.60, "warning": 0.90, "note": 0.98}
@@ -29,8 +28,6 @@ GRADES = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 class ToolScore:
     tool: Tool
     score: int
-    quality: Quality
-    """Empty if it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -50,26 +47,18 @@ class Scores:
         """About how many tokens all tools together cost in every request."""
         return sum(one.tool.tokens for one in self.tools)
 
-    @property
-    def quality(self) -> Mapping[str, float]:
-        """The mean of each dimension."""
-        names = self.tools[0].quality if self.tools else ()
-        return {name: round(sum(one.quality[name] for one in self.tools) / len(self.tools), 1) for name in names}
-
 
 def grade_of(score: float) -> str:
     return next(letter for least, letter in GRADES if score >= least)
 
 
-def score_server(
-    server: Server, findings: Iterable[Finding], judged: Collection[str] | None = None, *, with_quality: bool = True
-) -> Scores:
+def score_server(server: Server, findings: Iterable[Finding], judged: Collection[str] | None = None) -> Scores:
     """Score a server with these findings. `judged` are the tools that have a score; default: all."""
     by_tool: defaultdict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_tool[finding.tool if finding.tool in server.by_name else None].append(finding)
     tools = [
-        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool) if with_quality else {})
+        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])))
         for tool in server.tools
         if judged is None or tool.name in judged
     ]

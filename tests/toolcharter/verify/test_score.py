@@ -42,7 +42,7 @@ def test_one_error_among_many_good_tools_shows():
 
 def test_a_server_without_tools_has_no_finding():
     scores = verify_server(Server([]), RULES).scores
-    assert (scores.score, scores.grade, scores.tokens, scores.quality) == (100, "A", 0, {})
+    assert (scores.score, scores.grade, scores.tokens) == (100, "A", 0)
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,3 @@ def test_a_verification_loads_no_library_pattern_or_model_that_it_does_not_need(
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "True 0 set()\nFalse\n"
-
-
-def test_quality_is_not_measured_if_only_security_rules_run():
-    server = server_from_tools(read_tools(many_tools(3, folder=Path("nothing-here"))))
-    result = verify_server(server, [rule for rule in static_rules() if rule.family == "security"])
-    assert (result.scores.quality, [one.quality for one in result.scores.tools]) == ({}, [{}] * 3)
-    assert "completeness" not in render(result, "markdown")
-    assert "Quality of definitions" not in render(result, "html")

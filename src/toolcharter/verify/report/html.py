@@ -17,7 +17,6 @@ from toolcharter.html_report import (
 )
 from toolcharter.markup import Html, join
 from toolcharter.terminal import escape_invisible
-from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.report.groups import by_rule, count_line, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
@@ -46,8 +45,6 @@ def _sections(result: VerifyResult) -> Iterable[Section]:
     yield "", [_figures(result), *(text(escape_invisible(note)) for note in result.notes)]
     yield "Findings", _findings(result)
     yield "Scores", _scores(result.scores.tools)
-    if result.scores.quality:
-        yield "Quality of definitions", _quality(result)
     yield "Cost", _cost(result.scores.tools)
     yield "Similar tools", _pairs(near_duplicates(result.server))
     if result.ignored or result.unused_ignores:
@@ -95,25 +92,11 @@ def _rule(findings: Sequence[Finding], why: str) -> Html:
 def _scores(tools: Sequence[ToolScore]) -> list[str]:
     lowest = sorted(tools, key=lambda one: one.score)
     bars = [Bar(escape_invisible(one.tool.name), one.score) for one in lowest[:MAX_BARS]]
-    rows = [(code(escape_invisible(one.tool.name)), one.score, *one.quality.values(), one.tool.tokens) for one in tools]
-    dimensions = tools[0].quality if tools else ()
+    rows = [(code(escape_invisible(one.tool.name)), one.score, one.tool.tokens) for one in tools]
     return [
         *([f"The {MAX_BARS} lowest of {len(tools):,}."] if len(tools) > MAX_BARS else []),
         bar_chart(bars, "Score of each tool, the lowest first", 100),
-        details("All tools as a table", [table(["tool", "score", *dimensions, "tokens"], rows)]),
-    ]
-
-
-def _quality(result: VerifyResult) -> list[str]:
-    means = result.scores.quality
-    bars = [
-        Bar(name, 100 * mean / MAX_POINTS[name], f"{mean:g} of {MAX_POINTS[name]:g}") for name, mean in means.items()
-    ]
-    rows = [(name, check.points, check.what) for name, checks in DIMENSIONS.items() for check in checks]
-    return [
-        "The mean of all tools. Points are for what is there, not for how well it is written.",
-        bar_chart(bars, "Points in each dimension, in per cent of the maximum", 100),
-        details("What gives points", [table(["dimension", "points", "for"], rows)]),
+        details("All tools as a table", [table(["tool", "score", "tokens"], rows)]),
     ]
 
 

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from toolcharter.verify.quality import MAX_POINTS
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
 from toolcharter.verify.score import ToolScore, grade_of
@@ -22,8 +21,6 @@ def to_json(result: VerifyResult) -> dict[str, Any]:
         "score": scores.score,
         "grade": scores.grade,
         "tokens": scores.tokens,
-        "quality": scores.quality,
-        "qualityMaximum": MAX_POINTS,
         "counts": result.counts,
         "notes": list(result.notes),
         "failsOn": result.fails_on,
@@ -47,5 +44,4 @@ def _tool(one: ToolScore) -> dict[str, Any]:
         "score": one.score,
         "grade": grade_of(one.score),
         "tokens": one.tool.tokens,
-        "quality": one.quality,
     }

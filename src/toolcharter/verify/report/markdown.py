@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from toolcharter.terminal import escape_invisible
-from toolcharter.verify.quality import MAX_POINTS
 from toolcharter.verify.report.groups import by_rule, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
@@ -46,11 +45,6 @@ def _lines(findings: list[Finding]) -> Iterable[str]:
 
 
 def _scores(result: VerifyResult) -> Iterable[str]:
-    if quality := result.scores.quality:
-        yield "| " + " | ".join(f"{name} (of {MAX_POINTS[name]:g})" for name in quality) + " |"
-        yield "|" + "---:|" * len(quality)
-        yield "| " + " | ".join(f"{points:g}" for points in quality.values()) + " |"
-        yield ""
     yield "| tool | score | tokens |"
     yield "|---|---:|---:|"
     tools = sorted(result.scores.tools, key=lambda one: one.score)

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from mcp_core.text.plurals import count
 from toolcharter.terminal import escape_invisible
-from toolcharter.verify.quality import MAX_POINTS, missing_points
 from toolcharter.verify.report.groups import by_rule, by_tool, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding, Severity
@@ -19,8 +18,6 @@ from toolcharter.verify.rule import Finding, Severity
 MAX_PER_TOOL = 3
 """How many findings of one rule are shown for a tool."""
 MAX_TOOLS = 20
-MAX_MISSING = 3
-"""How many reasons are shown for points that the definitions do not have."""
 COLOURS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "cyan"}
 WIDTH = 100
 
@@ -102,13 +99,6 @@ def _summary(result: VerifyResult, out: Console) -> None:
         out.print(Text(f"Ignore entries that are not needed: {', '.join(result.unused_ignores)}", style="yellow"))
     name = escape_invisible(result.server.name or "server")
     out.print(Text.assemble((name, "bold"), ": ", headline(result)))
-    quality = ", ".join(f"{key} {value:g}/{MAX_POINTS[key]:g}" for key, value in result.scores.quality.items())
-    if quality:
-        out.print(Text(f"Definitions, measured apart from the score: {quality}", style="dim"))
-        tools = [one.tool for one in result.scores.tools]
-        for one in missing_points(tools)[:MAX_MISSING]:
-            text = f"  {one.dimension}: {one.problem} ({one.tools} of {count(len(tools), 'tool')})"
-            out.print(Text(text, style="dim"))
     for note in result.notes:
         out.print(Text(escape_invisible(note)))
     worst = next((COLOURS[severity] for severity, number in result.counts.items() if number), "green")

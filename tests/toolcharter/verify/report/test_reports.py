@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from tests.toolcharter.verify.fake_rules import RULES, mentions, rule, server, verified
-from toolcharter.verify.quality import MAX_POINTS
 from toolcharter.verify.report import FORMATS, format_for, render
 from toolcharter.verify.report.text import print_report
 from toolcharter.verify.result import verify_server
@@ -36,24 +35,13 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "\n"
         "Ignore entries that are not needed: SEC901:none\n"
         "example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
-        "Definitions, measured apart from the score: purpose 13/25, usage 0/20, behaviour 12/20, parameters\n"
-        "15/15, conciseness 10/10, completeness 6/10\n"
-        "  usage: the description does not say when to use the tool (3 of 3 tools)\n"
-        "  purpose: the first sentence does not begin with a verb (3 of 3 tools)\n"
-        "  behaviour: the description does not say what a call does or returns (3 of 3 tools)\n"
         "3 findings: 1 error, 2 warnings; 1 ignored\n"
     )
 
 
-def test_text_of_a_server_without_findings_is_short_and_explains_the_points():
+def test_text_of_a_server_without_findings_is_short():
     assert render(verified(one="All is well here."), "text") == (
-        "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
-        "Definitions, measured apart from the score: purpose 17/25, usage 0/20, behaviour 12/20, parameters\n"
-        "15/15, conciseness 10/10, completeness 6/10\n"
-        "  usage: the description does not say when to use the tool (1 of 1 tool)\n"
-        "  purpose: the first sentence does not begin with a verb (1 of 1 tool)\n"
-        "  behaviour: the description does not say what a call does or returns (1 of 1 tool)\n"
-        "No findings by 5 rules\n"
+        "example: score 100 of 100 (A), 1 tool, about 58 tokens\nNo findings by 5 rules\n"
     )
 
 
@@ -93,14 +81,6 @@ def test_json_has_everything():
         "score": 51,
         "grade": "F",
         "tokens": 61,
-        "quality": {
-            "purpose": 17.0,
-            "usage": 0.0,
-            "behaviour": 12.0,
-            "parameters": 15.0,
-            "conciseness": 10.0,
-            "completeness": 6.0,
-        },
     }
     vague = {
         "rule": "DSC901",
@@ -117,8 +97,6 @@ def test_json_has_everything():
         "score": 84,
         "grade": "B",
         "tokens": 175,
-        "quality": report["quality"],
-        "qualityMaximum": MAX_POINTS,
         "counts": {"error": 1, "warning": 2, "note": 0},
         "failsOn": "warning",
         "failures": 3,
@@ -269,7 +247,6 @@ def test_html_is_one_file_with_charts_that_loads_nothing():
     text = render(verified(IGNORE, **alike, evil="<script>alert(1)</script> plain"), "html")
     assert re.findall(r'aria-label="([^"]+)"', text) == [
         "Score of each tool, the lowest first",
-        "Points in each dimension, in per cent of the maximum",
         "Tokens of each tool, the most expensive first",
         "In common, in per cent",
     ]
