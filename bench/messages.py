@@ -1,7 +1,7 @@
 """The JSON-RPC messages and HTTP requests of real clients, and how an answer is checked.
 
-bench/heads/ has a call of each client as it was sent; `python -m bench.record_heads` records them anew. Requests of the
-load generator have the same heads, the same order of fields and the same metadata, and are sent in as many writes.
+tests/data/http_requests has a call of each client as it was sent. Requests of the load generator have the same heads,
+the same order of fields and the same metadata, and are sent in as many writes.
 """
 
 import functools
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-HEADS = Path(__file__).with_name("heads")
+REQUESTS = Path(__file__).parents[1] / "tests" / "data" / "http_requests"
 SDK = "sdk"
 """The MCP Python SDK's client, whose requests are sent if nothing else is asked for."""
 RECORDED = (SDK, "fastmcp", "node")
+FILES = {SDK: "python-sdk", "fastmcp": "fastmcp", "node": "typescript", "agents": "openai-agents"}
+"""The start of the name of a recording, by client."""
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -44,9 +46,11 @@ class Recorded:
 
 @functools.cache
 def recorded(client: str, era: str) -> Recorded:
-    found = json.loads((HEADS / f"{client}-{era}.json").read_text(encoding="utf-8"))
-    head = tuple(tuple(line.split(": ", 1)) for line in found["head"][1:])
-    return Recorded(found["writes"], head, json.loads(found["body"]))
+    name = f"{FILES[client]}-{'modern' if era == MODERN else 'legacy'}"
+    head, _, body = (REQUESTS / f"{name}.http").read_bytes().partition(HEAD_END)
+    _, *lines = head.decode().split("\r\n")
+    writes = json.loads((REQUESTS / "writes.json").read_text(encoding="utf-8"))
+    return Recorded(writes[name], tuple(tuple(line.split(": ", 1)) for line in lines), json.loads(body))
 
 
 def request(era: str, id: int, method: str, *, client: str = SDK, **params: Any) -> dict[str, Any]:

@@ -35,9 +35,9 @@ median of the ratios of all rounds.
 
 - **add(a, b)** is the tool that is called, with new numbers each time; the other tools are only listed.
   Every answer is checked: it must be a success with the right sum.
-- **Requests** are those of real clients, byte for byte except for address, session and arguments; `bench/heads/` has
-  them as they were recorded. Where no client is named it is the MCP Python SDK's, which sends head and body in two
-  writes; so does the load generator, 100 µs apart.
+- **Requests** are those of real clients, byte for byte except for address, session and arguments;
+  `tests/data/http_requests/` has them as they were recorded. Where no client is named it is the MCP Python SDK's,
+  which sends head and body in two writes; so does the load generator, 100 µs apart.
 - **direct ASGI function** is the floor: it reads the JSON, adds, and writes JSON, without MCP and without checks.
 - **bare low-level SDK** answers with a plain text block and validates nothing. It gets a function that looks up a
   schema by name; without it, the SDK would list all tools on each call of the newer protocol. FastMCP gets one too,

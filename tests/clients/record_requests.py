@@ -1,6 +1,7 @@
 """Records the calls that real HTTP clients send, as bytes: `python -m tests.clients.record_requests`.
 
-Each file of tests/data/http_requests is one `tools/call` of the demo's `add`: a head and a body, as they arrived.
+Each file of tests/data/http_requests is one `tools/call` of the demo's `add`: a head and a body, as they arrived;
+`writes.json` has the number of writes that it took: most clients send the head and the body one after the other.
 Needs npm, curl, nginx and Go; without `go` on the path, the recording of Go's client is left as it is.
 """
 
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import accumulate
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,6 +28,7 @@ from tests.clients.over_http import served
 from tests.conformance.run import FOLDER, HERE, install
 
 RECORDED = Path(__file__).parents[1] / "data" / "http_requests"
+WRITES = RECORDED / "writes.json"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 PORT = 8000
 """Stands in the recorded bytes for the port of the server."""
@@ -170,7 +173,7 @@ CLIENTS: dict[str, Drive] = {
     "fastmcp-modern": fastmcp(MODERN),
     "typescript-legacy": typescript("legacy"),
     "typescript-modern": typescript("modern"),
-    "openai-agents": agents,
+    "openai-agents-modern": agents,
     "node-fetch": fetch,
     "aiohttp": with_aiohttp,
     "curl": curl,
@@ -217,38 +220,44 @@ async def recorder(target: int) -> AsyncIterator[tuple[int, list[list[bytes]]]]:
             writer.close()
 
 
-def calls_in(conversation: bytes) -> list[bytes]:
-    """The requests of a connection that call a tool."""
-    found: list[bytes] = []
-    while conversation:
-        head, _, rest = conversation.partition(b"\r\n\r\n")
-        length = re.search(rb"\r\ncontent-length: *(\d+)", head, re.IGNORECASE)
-        size = 0 if length is None else int(length[1])
-        if b'"tools/call"' in rest[:size]:
-            found.append(head + b"\r\n\r\n" + rest[:size])
-        conversation = rest[size:]
+def calls_in(parts: list[bytes]) -> list[tuple[bytes, int]]:
+    """The requests of a connection that call a tool, each with the number of parts in which it came."""
+    found, start, sent = [], 0, b"".join(parts)
+    ends = list(accumulate(map(len, parts)))
+    while start < len(sent):
+        body = sent.index(b"\r\n\r\n", start) + 4
+        length = re.search(rb"\r\ncontent-length: *(\d+)", sent[start:body], re.IGNORECASE)
+        end = body + (0 if length is None else int(length[1]))
+        if b'"tools/call"' in sent[body:end]:
+            found.append((sent[start:end], sum(start < one <= end for one in ends)))
+        start = end
     return found
 
 
-async def record(name: str, drive: Drive, port: int) -> None:
+async def record(name: str, port: int) -> None:
+    """Record a client. It runs in a process of its own: in this one, its writes would be read together."""
     async with recorder(port) as (recording, conversations):
-        await drive(f"http://127.0.0.1:{recording}/mcp")
-        (call, *_) = [call for parts in conversations for call in calls_in(b"".join(parts))]
-        parts = next(len(parts) for parts in conversations if call in b"".join(parts))
-        sys.stdout.write(f"{name}: {len(call)} bytes; its connection was read in {parts} parts\n")
-    call = call.replace(b":%d\r\n" % recording, b":%d\r\n" % PORT)
+        await run([sys.executable, "-m", "tests.clients.record_requests", "--drive", name, str(recording)])
+        calls = [call for parts in conversations for call in calls_in(parts)]
+    call = calls[0][0].replace(b":%d\r\n" % recording, b":%d\r\n" % PORT)
     call = re.sub(rb"(?im)^(mcp-session-id: *)[^\r]+", rb"\g<1>SESSION", call)
     (RECORDED / f"{name}.http").write_bytes(call)
+    writes = json.loads(WRITES.read_text()) | {name: max(parts for _, parts in calls)}
+    WRITES.write_text(json.dumps(writes, indent=1, sort_keys=True) + "\n")
 
 
 async def main(names: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder, served([sys.executable, DEMO], Path(folder) / "log") as url:
         port = urlsplit(url).port or 0
         async with httpx2.AsyncClient():
-            for name, drive in CLIENTS.items():
-                if (not names or name in names) and (name != "go" or shutil.which("go")):
-                    await record(name, drive, port)
+            for name in names or CLIENTS:
+                if name != "go" or shutil.which("go"):
+                    await record(name, port)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    match sys.argv[1:]:
+        case ["--drive", client, recording_port]:
+            asyncio.run(CLIENTS[client](f"http://127.0.0.1:{recording_port}/mcp"))
+        case chosen:
+            asyncio.run(main(chosen))
