@@ -49,7 +49,7 @@ def show(_):
     sys.stderr.flush()
     os._exit(0)
 def serve(name):
-    from mcp_core.hosts.lane import opening
+    from mcp_core.hosts.fast_path import opening
     opening.MAX_DELAY_SECONDS = 3600
     opening.Opening.begin_soon = show
     sys.argv = ["toolcharter", "stdio", name]
@@ -81,7 +81,7 @@ def test_every_server_has_a_bound():
 def test_few_modules_are_imported_before_the_first_list_of_tools(server: str, tmp_path: Path):
     modules: list[str] = run(f"{SERVE}\nserve({server!r})", tmp_path, json.dumps(LIST) + "\n")
     assert [module for module in modules if is_inside(module, ABSENT)] == []
-    assert "mcp_core.hosts.lane.stdio" in modules
+    assert "mcp_core.hosts.fast_path.stdio" in modules
     counted = [each for each in modules if each.partition(".")[0] not in PYTHON]
     assert len(counted) <= BOUNDS[server], counted
 

@@ -5,7 +5,7 @@ import logging
 from typing import Any
 
 from bench.peers.governed_app import build
-from mcp_core.hosts.lane.stdio import serve_stdio
+from mcp_core.hosts.fast_path.stdio import serve_stdio
 from mcp_core.hosts.site.server import Site
 
 logging.getLogger("mcp").setLevel(logging.WARNING)

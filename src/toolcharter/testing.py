@@ -22,8 +22,8 @@ from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.output import type_adapter, value_type
 from mcp_core.errors import ToolError
-from mcp_core.hosts.lane.client_requests import confirm, elicit
-from mcp_core.hosts.lane.methods import Lane, NotHandled
+from mcp_core.hosts.fast_path.client_requests import confirm, elicit
+from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
 from mcp_core.hosts.protocol import CONFIRM, Peer, RpcError, method_not_found
 from mcp_core.text.json_text import JsonObject
 
@@ -83,7 +83,7 @@ class Client:
 
     def __init__(self, app: App, answer: Answer = None, caller: Caller | None = None) -> None:
         """`answer` replies to questions; without it, the client cannot be asked. `caller` is who calls."""
-        self._app, self._lane, self._answer = app, Lane(app), answer
+        self._app, self._fast_path, self._answer = app, FastPath(app), answer
         can_be_asked = answer is not None
         self._peer = Peer(
             caller=caller or app.local_caller,
@@ -159,7 +159,7 @@ class Client:
         try:
             # As over a pipe, so that what is no JSON is found here.
             sent: JsonObject = json.loads(json.dumps(dict(params or {})))
-            return json.loads(await self._lane.answer(method, sent, self._peer._replace(progress=progress)))
+            return json.loads(await self._fast_path.answer(method, sent, self._peer._replace(progress=progress)))
         except NotHandled:
             refused = method_not_found(method)
         except RpcError as error:

@@ -241,7 +241,7 @@ def http_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
 
 def served_by(host: Host, transport: Transport) -> list[str]:
     """The arguments of the script."""
-    return ["native", transport, "--lane", "sdk"] if host == "sdk" else [host, transport]
+    return ["native", transport, "--fast-path", "off"] if host == "sdk" else [host, transport]
 
 
 def in_memory(host: Host, user: str | None = None) -> Server[Any]:

@@ -1,4 +1,4 @@
-"""The demo as clients start it, or find it: a command for stdio, an address for HTTP. The fast lane is the default."""
+"""The demo as clients start it, or find it: a command for stdio, an address for HTTP. The fast path is the default."""
 
 import json
 from pathlib import Path

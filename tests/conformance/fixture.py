@@ -2,7 +2,7 @@
 
 python tests/conformance/fixture.py [the options of every server]
 
-Two servers on one port. `plain` has no tool that asks, so the fast lane answers all of its requests but the unusual
+Two servers on one port. `plain` has no tool that asks, so the fast path answers all of its requests but the unusual
 ones. `asking` has some: there, a client of the older protocol that can show a form gets a session of the SDK's.
 """
 

@@ -32,7 +32,7 @@ INTRODUCTION = (
     "# Conformance\n\n"
     "Written by `make conformance`; do not edit.\n\n"
     "The official suite runs the scenarios that each revision requires of a server.\n"
-    "*plain* and *asking* are [our fixture](../tests/conformance/fixture.py), on the native host with the fast lane: "
+    "*plain* and *asking* are [our fixture](../tests/conformance/fixture.py), on the native host with the fast path: "
     "*plain* has no tool that asks the person, *asking* has some.\n"
     "*SDK* is the judge: [a fixture with what the suite asks for](../tests/conformance/sdk_fixture.py) "
     "on the SDK's own `MCPServer`, because the SDK's everything-server is not in a package.\n"

@@ -27,7 +27,7 @@ from mcp_core import (
 from mcp_core.calling.render import Format
 from mcp_core.declare.spec import spec_of
 from mcp_core.errors import Refused
-from mcp_core.hosts.lane.methods import Lane
+from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.protocol import Peer, RpcError
 from tests.mcp_core.declared import Life, Number, mutation, query
 
@@ -417,17 +417,17 @@ async def test_tools_can_be_replaced_while_calls_are_running():
         return "new"
 
     app = App("s", version="1", format="result", tools=[old])
-    lane, peer = Lane(app), Peer(Caller(), modern=False)
+    fast_path, peer = FastPath(app), Peer(Caller(), modern=False)
     async with app:
-        assert '"name":"old"' in await lane.answer("tools/list", {}, peer)
+        assert '"name":"old"' in await fast_path.answer("tools/list", {}, peer)
         running = asyncio.create_task(app.call("old"))
         await started.wait()
         app.replace_tools([spec_of(new)])
-        listed = json.loads(await lane.answer("tools/list", {}, peer))
+        listed = json.loads(await fast_path.answer("tools/list", {}, peer))
         assert [tool["name"] for tool in listed["tools"]] == ["new"]
-        assert '\\"new\\"' in await lane.answer("tools/call", {"name": "new"}, peer)
+        assert '\\"new\\"' in await fast_path.answer("tools/call", {"name": "new"}, peer)
         with pytest.raises(RpcError, match="Unknown tool: 'old'"):
-            await lane.answer("tools/call", {"name": "old"}, peer)
+            await fast_path.answer("tools/call", {"name": "old"}, peer)
         go_on.set()
         assert "from before" in (await running).text
 

@@ -98,14 +98,16 @@ def test_the_part_of_the_list_that_a_model_reads_is_small():
         assert tool["_meta"].keys() >= DECLARED
 
 
-def test_the_sdk_and_the_fast_lane_list_the_same():
-    assert json.loads(list_tools("--lane", "sdk"))["result"]["tools"] == json.loads(list_tools())["result"]["tools"]
+def test_the_sdk_and_the_fast_path_list_the_same():
+    assert (
+        json.loads(list_tools("--fast-path", "off"))["result"]["tools"] == json.loads(list_tools())["result"]["tools"]
+    )
 
 
 @pytest.mark.requirement("OPS-2")
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-def test_grants_that_allow_only_reading_list_only_the_tools_that_read(lane: str):
-    listed = json.loads(list_tools("--lane", lane, "--grants", "documents:read,projects:read,flags:read"))
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+def test_grants_that_allow_only_reading_list_only_the_tools_that_read(fast_path: str):
+    listed = json.loads(list_tools("--fast-path", fast_path, "--grants", "documents:read,projects:read,flags:read"))
     names = [tool["name"].removeprefix("guide_") for tool in listed["result"]["tools"]]
     reading = ("get_", "list_", "search_", "client_info", "set_project")
     assert names == [name for name in TOOLS if name.startswith(reading) and name != "set_project_flag"]

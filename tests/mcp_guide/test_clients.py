@@ -123,9 +123,9 @@ async def test_each_session_has_its_own_active_project(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")  # by the newer protocol; this is the older
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_the_folders_of_a_client_select_the_project(lane, tmp_path):
-    """The lane requests them once, and again when the client says that they have changed."""
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_the_folders_of_a_client_select_the_project(fast_path, tmp_path):
+    """The fast path requests them once, and again when the client says that they have changed."""
     write_documents(tmp_path / "docs")
     shop = tmp_path / "my shop"
     (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    folder: {shop}\n")
@@ -135,12 +135,12 @@ async def test_the_folders_of_a_client_select_the_project(lane, tmp_path):
         requests.append(1)
         return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])
 
-    started = [*command(tmp_path), "--lane", lane]
+    started = [*command(tmp_path), "--fast-path", fast_path]
     server = StdioServerParameters(command=started[0], args=started[1:], env={"XDG_CACHE_HOME": str(tmp_path)})
     async with connected(server, "legacy", list_roots_callback=roots) as (client, call):
         assert (await value(call, "client_info"))["project"] == "shop"
         assert (await value(call, "client_info"))["project"] == "shop"
-        assert lane == "sdk" or len(requests) == 1
+        assert fast_path == "off" or len(requests) == 1
         folders[:] = [tmp_path]
         await client.send_roots_list_changed()
         assert (await value(call, "client_info"))["project"] == "default"

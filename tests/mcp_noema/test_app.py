@@ -70,9 +70,11 @@ def test_what_a_model_reads_of_the_tools_is_small_enough_to_be_in_every_request(
         assert tool["_meta"].keys() >= DECLARED
 
 
-def test_the_sdk_and_the_fast_lane_list_the_same(tmp_path: Path):
+def test_the_sdk_and_the_fast_path_list_the_same(tmp_path: Path):
     db = ("--db", f"sqlite:///{tmp_path / 'noema.db'}")
-    assert json.loads(listed(*db, "--lane", "sdk"))["result"]["tools"] == json.loads(listed(*db))["result"]["tools"]
+    assert (
+        json.loads(listed(*db, "--fast-path", "off"))["result"]["tools"] == json.loads(listed(*db))["result"]["tools"]
+    )
 
 
 def test_full_descriptions_have_all_four_sections(tmp_path: Path):

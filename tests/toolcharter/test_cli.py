@@ -101,7 +101,7 @@ def test_a_command_that_only_lists_tools_offers_no_options_for_calls(capsys, nam
 @pytest.mark.parametrize("name", ["tools", "call", "verify", "lock"])
 def test_a_command_that_does_not_listen_offers_no_options_for_listening(capsys, name):
     shown = run(capsys, name, "--help")[1]
-    unused = ("--host", "--port", "--allow-hosts", "--allow-origins", "--lane", "--tokens")
+    unused = ("--host", "--port", "--allow-hosts", "--allow-origins", "--fast-path", "--tokens")
     assert [option for option in unused if f"  {option} " in shown] == []
     assert "--tool-prefix" in shown
 

@@ -1,4 +1,4 @@
-"""Prompts and resources as the protocol writes them: plain dicts, for the fast lane and for the SDK's server."""
+"""Prompts and resources as the protocol writes them: plain dicts, for the fast path and for the SDK's server."""
 
 import base64
 from collections.abc import Mapping

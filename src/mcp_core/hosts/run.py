@@ -158,8 +158,8 @@ def run_stdio(app: App, settings: Settings, program: Program, arguments: Sequenc
     if sys.stdin.isatty():
         sys.stderr.write(greeting(app, program, arguments) + "\n")
     with _garbage_collection_off():
-        if settings.lane != "sdk":
-            from mcp_core.hosts.lane.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need
+        if settings.fast_path != "off":
+            from mcp_core.hosts.fast_path.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need
         else:
             with loading_sdk():
                 from mcp_core.hosts.sdk.server import serve_stdio  # noqa: PLC0415 - 450 ms, and rarely chosen

@@ -28,7 +28,7 @@ HTTP_ONLY = frozenset({
     "allow_origins",
     "trusted_proxies",
     "no_console",
-    "lane",
+    "fast_path",
     "workers",
     "drain_seconds",
     "tokens",
@@ -157,10 +157,10 @@ class Settings(BaseModel):
         "unix means the peer of --unix-socket.",
     )
     no_console: bool = Field(default=False, description="Serve MCP, health and metrics only, and no web console at /.")
-    lane: Literal["fast", "asgi", "sdk"] = Field(
-        default="fast",
-        description="Answer ordinary requests directly (fast), the same through ASGI (asgi), "
-        "or let the MCP SDK answer all (sdk).",
+    fast_path: Literal["on", "asgi", "off"] = Field(
+        default="on",
+        description="Answer ordinary requests directly (on), the same through ASGI (asgi), "
+        "or let the MCP SDK answer all (off).",
     )
     workers: int = Field(default=1, ge=1, le=256, description="Processes that serve HTTP; several need --redis.")
     drain_seconds: float | None = Field(

@@ -21,7 +21,7 @@ from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.callers import CallerPolicy, own_credentials
 from mcp_atl.sites.sites import Sites
 from mcp_core.context import RequestHeaders
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from tests.thorough import examples
 from toolcharter import InvalidArguments, ToolContext
 
@@ -55,8 +55,8 @@ class HttpServer:
 
     def __init__(self, sandbox: Sandbox, **settings: Any) -> None:
         options = AtlSettings(sandbox=True, sandbox_kind=sandbox.kind, **settings)
-        self.lane = HttpLane(build(options, sandbox))
-        transport = httpx2.ASGITransport(self.lane, client=("127.0.0.1", 5))
+        self.fast_path = HttpFastPath(build(options, sandbox))
+        transport = httpx2.ASGITransport(self.fast_path, client=("127.0.0.1", 5))
         self.http = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
 
     async def call(self, command: str, arguments: Mapping[str, Any] | None = None, **headers: str) -> dict[str, Any]:
@@ -91,7 +91,7 @@ async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
             if not answer["success"] or answer["value"]["name"] != f"User {number}":
                 foreign.append((number, answer))
 
-    async with server.lane.lifespan():
+    async with server.fast_path.lifespan():
         await asyncio.gather(*(work(calls[start::AT_ONCE]) for start in range(AT_ONCE)))
     assert foreign == []
     sent = Counter(request.headers["authorization"] for request in sandbox.requests)
@@ -104,7 +104,7 @@ async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
 async def test_a_server_can_require_that_callers_bring_their_own_credentials():
     sandbox = sandbox_app("cloud")
     server = HttpServer(sandbox, require_own_credentials=True)
-    async with server.lane.lifespan():
+    async with server.fast_path.lifespan():
         refused = await server.call("user_info")
         wrong = await server.call("user_info", authorization="Basic not-base64")
         unknown = await server.call("user_info", authorization="Bearer unknown-token")
@@ -123,7 +123,7 @@ async def test_a_server_can_require_that_callers_bring_their_own_credentials():
 async def test_a_caller_with_own_credentials_cannot_set_up_the_sites_of_all():
     server = HttpServer(sandbox_app("cloud"))
     arguments = {"subject": "https://sandbox.atlassian.net", "parameters": {"token": "t", "email": "e"}}
-    async with server.lane.lifespan():
+    async with server.fast_path.lifespan():
         answer = await server.call("setup_atlassian_credentials", arguments, authorization=MIA)
     assert answer["error_type"] == "PermissionError"
 

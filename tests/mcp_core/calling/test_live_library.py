@@ -1,4 +1,4 @@
-"""A library that passes on what other servers have, on the SDK's server and in the lane."""
+"""A library that passes on what other servers have, on the SDK's server and in the fast path."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from mcp import Client
 from mcp_core import App
 from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
-from mcp_core.hosts.lane.methods import Lane, NotHandled
+from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
 from mcp_core.hosts.protocol import Peer, RpcError
 from mcp_core.hosts.sdk.server import build_server
 
@@ -67,10 +67,10 @@ async def test_the_sdk_server_passes_on_what_a_live_library_answers(mode: str):
 async def test_a_completion_without_its_parts_is_refused(params: dict[str, Any]):
     app = App("near", version="1", format="result", make_library=Far)
     with pytest.raises(RpcError, match="Invalid request parameters"):
-        await Lane(app).answer("completion/complete", params, Peer(app.local_caller, modern=False))
+        await FastPath(app).answer("completion/complete", params, Peer(app.local_caller, modern=False))
 
 
 async def test_a_server_of_our_own_completes_nothing():
     app = App("near", version="1", format="result")
     with pytest.raises(NotHandled):
-        await Lane(app).answer("completion/complete", {}, Peer(app.local_caller, modern=False))
+        await FastPath(app).answer("completion/complete", {}, Peer(app.local_caller, modern=False))

@@ -18,8 +18,8 @@ ICONS = [Icon("https://example.com/a.png", "image/png", ["48x48"], "dark"), Icon
 META = {"com.example/team": {"name": "library"}, "ui": {"visibility": ["model"]}}
 
 
-def build(lane: Any) -> App:
-    app = App("books", version="1.0.0", settings=Settings(lane=lane))
+def build(fast_path: Any) -> App:
+    app = App("books", version="1.0.0", settings=Settings(fast_path=fast_path))
 
     @app.tool(title="Find a book", icons=ICONS, meta=META)
     async def find(title: str) -> str:
@@ -32,7 +32,7 @@ def build(lane: Any) -> App:
 @asynccontextmanager
 async def connected(host: str, mode: Any) -> AsyncIterator[Client]:
     if host == "fastmcp":
-        app = build("fast")
+        app = build("on")
         server = FastMCP("books", lifespan=governed(app))
         add_tools(server, app)
         async with Client(server._mcp_server, mode=mode) as client:
@@ -47,7 +47,7 @@ async def connected(host: str, mode: Any) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-@pytest.mark.parametrize("host", ["fast", "sdk", "fastmcp"])
+@pytest.mark.parametrize("host", ["on", "off", "fastmcp"])
 async def test_every_host_lists_title_icons_and_meta(host: str, mode: Any):
     async with connected(host, mode) as client:
         (tool,) = (await client.list_tools()).tools

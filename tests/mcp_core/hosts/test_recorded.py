@@ -13,15 +13,15 @@ from toolcharter_examples import demo
 from mcp_core import Settings
 from mcp_core.audit import verify
 from mcp_core.auth import StaticTokens, user
-from mcp_core.hosts.lane.http import HttpLane
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.opening import Opening
-from mcp_core.hosts.lane.stdio_connection import StdioConnection
+from mcp_core.hosts.fast_path.http import HttpFastPath
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.opening import Opening
+from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
 from mcp_core.hosts.site.server import Site
 from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.lane.test_differential_http import Side, ask, usual_headers, waits_for_a_person
+from tests.mcp_core.hosts.fast_path.test_differential_http import Side, ask, usual_headers, waits_for_a_person
 
 TOKENS = StaticTokens({"ann": user("ann", ("*",)), "bob": user("bob", ())})
 NOT_RECORDED = (0, 202)
@@ -29,7 +29,7 @@ NOT_RECORDED = (0, 202)
 
 
 @pytest.mark.requirement("OPS-5")
-@pytest.mark.parametrize("make", [HttpLane, HttpFront])
+@pytest.mark.parametrize("make", [HttpFastPath, HttpFront])
 async def test_a_request_over_http_leaves_one_record(make: Any, tmp_path: Path):
     rng, path = Random(7), tmp_path / "audit.jsonl"
     app = demo.build(Settings(audit=path, tokens=None))
@@ -75,9 +75,9 @@ async def test_a_refused_token_has_a_record_with_its_address_and_without_the_tok
     path = tmp_path / "audit.jsonl"
     app = demo.build(Settings(audit=path))
     app.verifier = TOKENS
-    lane = HttpLane(app)
-    async with lane.lifespan():
-        side = Side(lane)
+    fast_path = HttpFastPath(app)
+    async with fast_path.lifespan():
+        side = Side(fast_path)
         await side.open()
         asked = ask(Random(1))
         asked.headers = usual_headers("not-a-token")
@@ -139,7 +139,7 @@ async def test_a_line_over_stdio_leaves_one_record_also_before_the_server_is_ope
         pass
 
     opening = Opening()
-    connection = StdioConnection(Lane(app, opening), answers.put_nowait, drain)
+    connection = StdioConnection(FastPath(app, opening), answers.put_nowait, drain)
     for number, (line, method, _) in enumerate(LINES):
         if number == 7:  # what comes before needs no open server, and its records wait
             await app.__aenter__()

@@ -17,10 +17,10 @@ from mcp_core import App, Settings, ToolContext, ToolError, mcp_log
 from mcp_core.calling.records import Request
 from mcp_core.context import RequestHeaders
 from tests.mcp_core.declared import query
-from tests.mcp_core.hosts.test_sessions import fastmcp_host, lane_host, sdk_host
+from tests.mcp_core.hosts.test_sessions import fast_path_host, fastmcp_host, sdk_host
 
 TOKEN = "hunter2-hunter2"
-HOSTS = pytest.mark.parametrize("host", [lane_host, sdk_host, fastmcp_host])
+HOSTS = pytest.mark.parametrize("host", [fast_path_host, sdk_host, fastmcp_host])
 MODES = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 

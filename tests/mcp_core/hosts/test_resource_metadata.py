@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from mcp_core import App, Caller, Settings
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from mcp_core.hosts.resource_metadata import challenge, metadata_document, missing_scopes, requested_scopes
 from mcp_core.hosts.sdk.server import HttpFront
 from tests.mcp_core.declared import mutation, query
@@ -140,7 +140,7 @@ def test_without_an_issuer_a_challenge_names_none(tmp_path: Path):
     assert metadata_document([app], "/.well-known/oauth-protected-resource/mcp") is None
 
 
-@pytest.mark.parametrize("front", [HttpLane, HttpFront])
+@pytest.mark.parametrize("front", [HttpFastPath, HttpFront])
 @pytest.mark.parametrize("path", ["/cards/mcp", "/mcp"])
 async def test_both_hosts_lead_to_the_issuer(front: Callable[[App], Any], path: str):
     transport = httpx2.ASGITransport(front(build()))

@@ -12,9 +12,9 @@ import pytest
 from fastmcp import FastMCP
 
 from mcp_core import App, Settings, ToolContext
+from mcp_core.hosts.fast_path.http import HttpFastPath
+from mcp_core.hosts.fast_path.sessions import SESSION_SECONDS
 from mcp_core.hosts.fastmcp import _user_name, add_tools
-from mcp_core.hosts.lane.http import HttpLane
-from mcp_core.hosts.lane.sessions import SESSION_SECONDS
 from mcp_core.hosts.sdk.server import HttpFront
 
 MODERN = "2026-07-28"
@@ -38,9 +38,9 @@ def fastmcp_host(app: App) -> tuple[Any, AbstractAsyncContextManager[Any]]:
     return http, http.router.lifespan_context(http)
 
 
-def lane_host(app: App) -> tuple[Any, AbstractAsyncContextManager[Any]]:
-    lane = HttpLane(app)
-    return lane, lane.lifespan()
+def fast_path_host(app: App) -> tuple[Any, AbstractAsyncContextManager[Any]]:
+    fast_path = HttpFastPath(app)
+    return fast_path, fast_path.lifespan()
 
 
 def sdk_host(app: App) -> tuple[Any, AbstractAsyncContextManager[Any]]:
@@ -48,8 +48,10 @@ def sdk_host(app: App) -> tuple[Any, AbstractAsyncContextManager[Any]]:
     return front, front.lifespan()
 
 
-@pytest.mark.parametrize("host", [lane_host, sdk_host, fastmcp_host])
-@pytest.mark.parametrize("name", ["session", "=?base64?c2Vzc2lvbg==?="])  # the second goes from the lane to the SDK
+@pytest.mark.parametrize("host", [fast_path_host, sdk_host, fastmcp_host])
+@pytest.mark.parametrize(
+    "name", ["session", "=?base64?c2Vzc2lvbg==?="]
+)  # the second goes from the fast path to the SDK
 async def test_a_modern_request_cannot_name_a_session(host: Any, name: str):
     application, lifespan = host(sessions())
     meta = {
@@ -90,9 +92,9 @@ async def process(redis: str) -> AsyncIterator[httpx2.AsyncClient]:
     """What one of several processes serves."""
     app = sessions()
     app.settings = Settings(redis=redis)
-    lane = HttpLane(app)
-    transport = httpx2.ASGITransport(app=lane, client=("127.0.0.1", 5))
-    async with lane.lifespan(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
+    fast_path = HttpFastPath(app)
+    transport = httpx2.ASGITransport(app=fast_path, client=("127.0.0.1", 5))
+    async with fast_path.lifespan(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
         yield http
 
 
@@ -109,7 +111,7 @@ async def open_session(http: httpx2.AsyncClient, **capabilities: Any) -> httpx2.
 
 async def test_without_redis_a_first_handshake_gets_a_typed_error_that_can_be_retried(dead_url: str):
     async with process(dead_url) as http:
-        for response in (await open_session(http), await ask(http, "ping", "lane-W10.0")):
+        for response in (await open_session(http), await ask(http, "ping", "fast-W10.0")):
             assert (response.status_code, response.headers["retry-after"]) == (503, "1")
             assert response.json() == {"jsonrpc": "2.0", "id": 7, "error": UNAVAILABLE}
 

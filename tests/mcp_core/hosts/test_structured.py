@@ -55,8 +55,8 @@ async def anything() -> Any:
     return [1]
 
 
-def build(format: Any, lane: Any = "fast") -> App:
-    app = App("cards", version="1.0.0", format=format, structured=True, settings=Settings(lane=lane))
+def build(format: Any, fast_path: Any = "on") -> App:
+    app = App("cards", version="1.0.0", format=format, structured=True, settings=Settings(fast_path=fast_path))
     for function in (get_card, list_cards, find_card, forget_value, anything):
         app.tool(function)
     return app
@@ -84,7 +84,7 @@ async def connected(host: str, format: Any, mode: Any) -> AsyncIterator[Client]:
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("format", ["result", "bare", "hints"])
-@pytest.mark.parametrize("host", ["fast", "sdk", "sdk-memory", "fastmcp"])
+@pytest.mark.parametrize("host", ["on", "off", "sdk-memory", "fastmcp"])
 async def test_a_structured_server_lists_the_schema_that_its_answers_match(host: str, format: Any, mode: Any):
     calls = [("get_card", {"front": "a"}), ("list_cards", {}), ("anything", {})]
     if format != "hints":  # a hinting server never answers without data

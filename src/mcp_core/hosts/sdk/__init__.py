@@ -1,4 +1,4 @@
-"""The MCP SDK as a host: it answers what the fast lane does not handle."""
+"""The MCP SDK as a host: it answers what the fast path does not handle."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,5 +13,5 @@ def loading_sdk() -> Generator[None]:
         yield
     except ImportError as error:
         raise CannotStart(
-            f"The MCP SDK cannot be loaded: {error}. Install toolcharter again, or start without --lane sdk."
+            f"The MCP SDK cannot be loaded: {error}. Install toolcharter again, or start without --fast-path off."
         ) from None

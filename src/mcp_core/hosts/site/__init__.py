@@ -11,6 +11,6 @@ server           the ASGI application: which app answers a request
 connections      limits of connections, in two protocol classes: http_protocol (httptools) and h11_protocol
   direct_heads   the heads of calls that are answered without ASGI
   direct_calls   such calls that arrive together
-  corked         one write for each response
+  joined_writes  one write for each response
   uvicorn_connection    the members of uvicorn's protocol classes that these use
 """

@@ -6,8 +6,8 @@ and wait until `Calls.running` is 0. The task of each running call is in uvicorn
 
 from collections.abc import Iterator
 
-from mcp_core.hosts.lane.asgi import HttpResponse
-from mcp_core.hosts.lane.jsonrpc import error_message
+from mcp_core.hosts.fast_path.asgi import HttpResponse
+from mcp_core.hosts.fast_path.jsonrpc import error_message
 from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from mcp_core.logs.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sample, Telemetry
 from mcp_core.text.plurals import count

@@ -9,7 +9,7 @@ from enum import IntEnum
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
-from mcp_core.hosts.lane.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
+from mcp_core.hosts.fast_path.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
 from mcp_core.hosts.site.calls import HttpCounts, refusal
 from mcp_core.hosts.site.uvicorn_connection import UvicornConnection
 from mcp_core.mcp_log import get_logger

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from mcp_core.calling.requests import RequestRecorder
-from mcp_core.hosts.lane.asgi import HttpResponse
+from mcp_core.hosts.fast_path.asgi import HttpResponse
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.direct_heads import DirectHeads
 

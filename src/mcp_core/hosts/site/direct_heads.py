@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import httptools
 
 from mcp_core.hosts.callers import Scope
-from mcp_core.hosts.lane.changes import LISTEN
-from mcp_core.hosts.lane.http import HttpLane
-from mcp_core.hosts.lane.methods import NotHandled
-from mcp_core.hosts.lane.request_head import LastPeer, RequestHead
+from mcp_core.hosts.fast_path.changes import LISTEN
+from mcp_core.hosts.fast_path.http import HttpFastPath
+from mcp_core.hosts.fast_path.methods import NotHandled
+from mcp_core.hosts.fast_path.request_head import LastPeer, RequestHead
 from mcp_core.hosts.site.connections import ConnectionLimits
 from mcp_core.hosts.site.proxies import TrustedProxies
 
@@ -17,8 +17,8 @@ _NEVER_DIRECT = frozenset({b"transfer-encoding", b"expect", b"upgrade"})
 _KEEP_ALIVE, _CLOSE = b"keep-alive", b"close"
 _CREDENTIALS = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
 
-FindLane = Callable[[str, str | None], HttpLane | None]
-"""The lane at a path, for a request from an origin; None where the request needs more than the lane."""
+FindFastPath = Callable[[str, str | None], HttpFastPath | None]
+"""The app that answers a URL on the fast path, for a request from an origin; None where the request needs more."""
 
 
 Client = tuple[str, int] | None
@@ -26,9 +26,9 @@ Client = tuple[str, int] | None
 
 
 class DirectHead(NamedTuple):
-    """A head, and the lane that answers requests with it."""
+    """A head, and the fast path that answers requests with it."""
 
-    lane: HttpLane
+    fast_path: HttpFastPath
     scope: Scope
     """Of the scope that uvicorn would make, the client and the path."""
     head: RequestHead
@@ -44,8 +44,10 @@ class DirectHead(NamedTuple):
 class DirectHeads:
     """Reads heads. Nothing is shared between connections, so no client can slow down the requests of others."""
 
-    def __init__(self, find_lane: FindLane, limits: ConnectionLimits, proxies: TrustedProxies | None = None) -> None:
-        self._find_lane, self._limits, self._proxies = find_lane, limits, proxies
+    def __init__(
+        self, find_fast_path: FindFastPath, limits: ConnectionLimits, proxies: TrustedProxies | None = None
+    ) -> None:
+        self._find_fast_path, self._limits, self._proxies = find_fast_path, limits, proxies
 
     def read(self, data: bytes, client: Client, last: LastPeer) -> DirectHead | None:
         """Read a complete head. None if the request must be answered through ASGI.
@@ -79,17 +81,17 @@ class DirectHeads:
         if not length.isdigit() or after not in (_KEEP_ALIVE, _CLOSE):
             return None
         origin, path = headers.get(b"origin"), reader.url.decode("latin-1")
-        lane = self._find_lane(path, None if origin is None else origin.decode("latin-1"))
-        if lane is None:
+        fast_path = self._find_fast_path(path, None if origin is None else origin.decode("latin-1"))
+        if fast_path is None:
             return None
         try:
-            head = lane.read_head(scope["headers"], scope["client"], last)
+            head = fast_path.read_head(scope["headers"], scope["client"], last)
         except NotHandled:
             return None
         if head.needs_sdk or head.method == LISTEN:
             return None
         return DirectHead(
-            lane,
+            fast_path,
             {"client": scope["client"], "path": path},
             head,
             int(length),

@@ -9,7 +9,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from mcp_core.hosts.lane.asgi import Receive, Send
+from mcp_core.hosts.fast_path.asgi import Receive, Send
 from mcp_core.hosts.site.calls import refusal
 from mcp_core.hosts.site.connections import ConnectionPhase, Connections, LimitedConnection, head_refusal
 from mcp_core.hosts.site.uvicorn_connection import H11Members

@@ -1,15 +1,15 @@
 """HTTP on httptools: uvicorn's protocol class with limits, and direct calls, which are answered without ASGI.
 
-A direct call is a POST that a fast lane answers. It needs no scope and no cycle: its body goes to the lane, and the
-response is one write. Everything else, and what the lane does not handle, goes through uvicorn's parser and ASGI, with
-the same bytes; so both paths give the same answers.
+A direct call is a POST that the fast path answers. It needs no scope and no cycle: its body goes to the fast path, and
+the response is one write. Everything else, and what the fast path does not handle, goes through uvicorn's parser and
+ASGI, with the same bytes; so both ways give the same answers.
 
-A direct call may wait for something: what the client sends meanwhile is held. If it may
-take a while, it is cancelled when its client leaves. With the first progress notification or question to the client,
-or after a long silence, its response becomes a stream of events.
+A direct call may wait for something: what the client sends meanwhile is held. If it may take a while, it is cancelled
+when its client leaves. With the first progress notification or question to the client, or after a long silence, its
+response becomes a stream of events.
 
-For a drain: a direct call has a task in `server_state.tasks` like other calls; while
-`Calls.draining` or `Calls.closing` is set, or after `shutdown()`, its response closes the connection.
+For a drain: a direct call has a task in `server_state.tasks` like other calls; while `Calls.draining` or
+`Calls.closing` is set, or after `shutdown()`, its response closes the connection.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from mcp_core.hosts.lane.asgi import JSON_HEADERS, PING_EVENT, HttpResponse, message_event
-from mcp_core.hosts.lane.jsonrpc import error_message
-from mcp_core.hosts.lane.methods import NotHandled
-from mcp_core.hosts.lane.request_head import LastPeer
+from mcp_core.hosts.fast_path.asgi import JSON_HEADERS, PING_EVENT, HttpResponse, message_event
+from mcp_core.hosts.fast_path.jsonrpc import error_message
+from mcp_core.hosts.fast_path.methods import NotHandled
+from mcp_core.hosts.fast_path.request_head import LastPeer
 from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError, server_stopping
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.connections import (
@@ -34,9 +34,9 @@ from mcp_core.hosts.site.connections import (
     response_bytes,
     stream_head_bytes,
 )
-from mcp_core.hosts.site.corked import CorkedTransport
 from mcp_core.hosts.site.direct_calls import DirectCalls
 from mcp_core.hosts.site.direct_heads import DirectHead
+from mcp_core.hosts.site.joined_writes import JoiningTransport
 from mcp_core.hosts.site.uvicorn_connection import HttpToolsMembers
 from mcp_core.mcp_log import get_logger
 
@@ -95,8 +95,8 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         """Begin, if there is room for another connection."""
-        self._corked = CorkedTransport(transport)
-        super().connection_made(self._corked)  # pyright: ignore[reportArgumentType]
+        self._joining = JoiningTransport(transport)
+        super().connection_made(self._joining)  # pyright: ignore[reportArgumentType]
         self.enter(ConnectionPhase.NEW)
         if not self.connections_open.add(self):
             self.refuse_connection()
@@ -191,7 +191,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """Send a message before the response to the direct call, in a stream of events."""
         if self.write_paused:
             await self.drain()
-        if not self._corked.is_closing():
+        if not self._joining.is_closing():
             self.since = self.loop.time()
             self._send_event(message_event(data))
 
@@ -200,7 +200,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         super().check_time(now)
         if self._task is None or self._ping_seconds is None or now - self.since < self._ping_seconds:
             return
-        if not self._corked.is_closing() and not self.transport.get_write_buffer_size():
+        if not self._joining.is_closing() and not self.transport.get_write_buffer_size():
             self.since = now
             self._send_event(PING_EVENT)
 
@@ -210,14 +210,14 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         if not self._has_stream:
             self._has_stream = True
             head = stream_head_bytes(self.default_headers, keep_alive=not self._close_after_call)
-        self._corked.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
+        self._joining.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
 
     async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
-        """Answer a direct call, or give it to the parser if the lane does not handle it."""
+        """Answer a direct call, or give it to the parser if the fast path does not handle it."""
         task = self._task = cast("asyncio.Task[None]", asyncio.current_task())
         self.tasks.add(task)
         try:
-            response = await head.lane.respond(head.head, head.scope, head.authorization, body, self)
+            response = await head.fast_path.respond(head.head, head.scope, head.authorization, body, self)
             if head.closes:
                 self._close_after_call = True
         except NotHandled:
@@ -235,7 +235,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         if response is None:
             self._go_on_with_parser(data)
         else:
-            head.lane.count_request("direct")
+            head.fast_path.count_request("direct")
             direct.finish(self, response, self.loop)
 
     def _failure(self, error: BaseException) -> HttpResponse:
@@ -251,7 +251,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
     def respond(self, response: HttpResponse, calls: Calls) -> None:
         """Send the response to a direct call."""
         self._has_call = False
-        if self._corked.is_closing():
+        if self._joining.is_closing():
             return
         status, body, headers = response
         keep_alive = not (self._close_after_call or self._client_ended or calls.draining or calls.closing)
@@ -260,10 +260,10 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
             self._has_stream = False
         elif status == _OK and headers is JSON_HEADERS and keep_alive:
             head = self.connections_open.ok_head(self.default_headers)
-            self._corked.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
+            self._joining.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
         else:
             keep_alive = keep_alive and (b"connection", b"close") not in headers
-            self._corked.send(response_bytes(response, self.default_headers, keep_alive=keep_alive))
+            self._joining.send(response_bytes(response, self.default_headers, keep_alive=keep_alive))
         self.count_response()
         if not keep_alive:
             self._held = b""
@@ -275,16 +275,16 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
             self.enter(_IDLE)
 
     def _answer_held(self) -> None:
-        if not self._corked.is_closing():
+        if not self._joining.is_closing():
             data, self._held = self._held, b""
             self.enter(_IDLE)
             self.resume_reading()
             self._answer_or_parse(data)
 
     def _go_on_with_parser(self, data: bytes) -> None:
-        """Take the ordinary way with a request that the lane did not answer, and with what followed it."""
+        """Take the ordinary way with a request that the fast path did not answer, and with what followed it."""
         self._has_call = False
-        if self._corked.is_closing():
+        if self._joining.is_closing():
             return
         if self._client_ended:
             self.transport.close()  # there, a client that has ended its side has left

@@ -14,8 +14,8 @@ from mcp_core.app import App
 from mcp_core.call_log.opening import DEFAULT_SECONDS, keep_calls
 from mcp_core.hosts.addresses import paths
 from mcp_core.hosts.callers import allowed_hosts, is_allowed, record_http
-from mcp_core.hosts.lane.asgi import TOO_LARGE, HttpResponse
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.asgi import TOO_LARGE, HttpResponse
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
@@ -115,7 +115,7 @@ class Site:
         scope["root_path"] = root
         return await self._answer(front, scope, receive, send)
 
-    async def _answer(self, front: "HttpLane | HttpFront", scope: Any, receive: Any, send: Any) -> None:
+    async def _answer(self, front: "HttpFastPath | HttpFront", scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, also if the end of the server cuts it off."""
         self.calls.begin()
         try:
@@ -150,12 +150,12 @@ class Site:
         refused = False
         return send_limited
 
-    def direct_lane(self, path: str, origin: str | None) -> HttpLane | None:
-        """The lane that answers requests to a path without ASGI; None where they need what only this class does."""
+    def fast_path_at(self, path: str, origin: str | None) -> HttpFastPath | None:
+        """The app that answers a URL without ASGI; None where its requests need what only this class does."""
         _, front = self._fronts.get(path, ("", None))
-        if self.settings.lane != "fast" or origin in self._browser_origins:
+        if self.settings.fast_path != "on" or origin in self._browser_origins:
             return None
-        return front if isinstance(front, HttpLane) else None
+        return front if isinstance(front, HttpFastPath) else None
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -196,12 +196,12 @@ def _header(scope: Any, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-def front_of(app: App) -> "HttpLane | HttpFront":
+def front_of(app: App) -> "HttpFastPath | HttpFront":
     """The application at an app's address."""
-    if app.settings.lane != "sdk":
-        return HttpLane(app)
+    if app.settings.fast_path != "off":
+        return HttpFastPath(app)
     with loading_sdk():
-        from mcp_core.hosts.sdk.server import HttpFront  # noqa: PLC0415 - 450 ms, and the fast lane is the default
+        from mcp_core.hosts.sdk.server import HttpFront  # noqa: PLC0415 - 450 ms, and the fast path is the default
     return HttpFront(app)
 
 
@@ -217,6 +217,6 @@ def uvicorn_options(site: Site) -> dict[str, Any]:
     from mcp_core.hosts.site.direct_heads import DirectHeads  # noqa: PLC0415 - the same
     from mcp_core.hosts.site.http_protocol import HttpProtocol  # noqa: PLC0415 - needs httptools, an extra
 
-    heads = DirectHeads(site.direct_lane, ConnectionLimits.of(site.settings), site.proxies)
+    heads = DirectHeads(site.fast_path_at, ConnectionLimits.of(site.settings), site.proxies)
     direct = DirectCalls(heads, site.calls, [app.requests for app in site.apps])
     return options | {"http": partial(HttpProtocol, connections_open=site.connections, direct=direct)}

@@ -16,9 +16,13 @@ pytestmark = pytest.mark.requirement("OPS-8")
 IN_PROGRESS = 'toolcharter_calls_in_flight{server="(http)"}'
 
 
-def slow_app(lane: str, **limits: int) -> tuple[App, asyncio.Event, asyncio.Event]:
+def slow_app(fast_path: str, **limits: int) -> tuple[App, asyncio.Event, asyncio.Event]:
     """An app whose tool waits until the second event, after it has set the first."""
-    app, begun, go = App("slow", version="1", settings=Settings(lane=lane, **limits)), asyncio.Event(), asyncio.Event()
+    app, begun, go = (
+        App("slow", version="1", settings=Settings(fast_path=fast_path, **limits)),
+        asyncio.Event(),
+        asyncio.Event(),
+    )
 
     async def add(a: int, b: int) -> int:
         """Add."""
@@ -35,9 +39,9 @@ async def counts(http: httpx2.AsyncClient) -> dict[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if '"(http)"' in line)}
 
 
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_one_call_too_many_is_refused_with_an_error_that_says_when_to_try_again(lane: str):
-    app, begun, go = slow_app(lane, max_calls=1)
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_one_call_too_many_is_refused_with_an_error_that_says_when_to_try_again(fast_path: str):
+    app, begun, go = slow_app(fast_path, max_calls=1)
     site = Site([app], BASE)
     async with site.open(), browse(site) as http:
         first = asyncio.ensure_future(http.post("/mcp", json=CALL, headers=CALL_HEADERS))
@@ -63,9 +67,9 @@ async def test_one_call_too_many_is_refused_with_an_error_that_says_when_to_try_
     assert counted[IN_PROGRESS] == 0
 
 
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_new_calls_are_refused_while_the_server_drains_and_running_ones_end(lane: str):
-    app, begun, go = slow_app(lane)
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_new_calls_are_refused_while_the_server_drains_and_running_ones_end(fast_path: str):
+    app, begun, go = slow_app(fast_path)
     site = Site([app], BASE)
     async with site.open(), browse(site) as http:
         first = asyncio.ensure_future(http.post("/mcp", json=CALL, headers=CALL_HEADERS))
@@ -80,10 +84,10 @@ async def test_new_calls_are_refused_while_the_server_drains_and_running_ones_en
     assert refused.json()["error"]["data"] == {"reason": "draining", "retryable": True}
 
 
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
+@pytest.mark.parametrize("fast_path", ["on", "off"])
 @pytest.mark.parametrize("chunked", [False, True])
-async def test_a_body_above_the_limit_is_refused(lane: str, chunked: bool):
-    app, _, go = slow_app(lane, max_body_bytes=2000)
+async def test_a_body_above_the_limit_is_refused(fast_path: str, chunked: bool):
+    app, _, go = slow_app(fast_path, max_body_bytes=2000)
     go.set()
     site = Site([app], BASE)
 

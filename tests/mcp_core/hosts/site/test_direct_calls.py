@@ -14,8 +14,8 @@ from mcp_core import App, Settings
 from mcp_core.audit import verify
 from mcp_core.audit.file import FileSink
 from mcp_core.hosts.site import direct_calls
-from mcp_core.hosts.site.corked import CorkedTransport
 from mcp_core.hosts.site.direct_calls import DirectCalls
+from mcp_core.hosts.site.joined_writes import JoiningTransport
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
 
@@ -61,10 +61,10 @@ async def answers(streams: list[tuple[asyncio.StreamReader, asyncio.StreamWriter
 
 @pytest.mark.requirement("OPS-5")
 async def test_each_record_is_written_before_its_answer_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    path, together, send, write = tmp_path / "audit.jsonl", [], CorkedTransport.send, FileSink.write_together
+    path, together, send, write = tmp_path / "audit.jsonl", [], JoiningTransport.send, FileSink.write_together
     unrecorded: list[int] = []
 
-    def check_and_send(self: CorkedTransport, data: bytes) -> None:
+    def check_and_send(self: JoiningTransport, data: bytes) -> None:
         number = json.loads(data.partition(b"\r\n\r\n")[2])["id"]
         if f'"correlationId":"c{number}"'.encode() not in path.read_bytes():
             unrecorded.append(number)
@@ -74,7 +74,7 @@ async def test_each_record_is_written_before_its_answer_is_sent(tmp_path: Path, 
         together.append(len(lines))
         return write(self, lines)
 
-    monkeypatch.setattr(CorkedTransport, "send", check_and_send)
+    monkeypatch.setattr(JoiningTransport, "send", check_and_send)
     monkeypatch.setattr(FileSink, "write_together", count_and_write)
     async with clients(make_app([], audit=str(path))) as streams:
         for first in (0, 100, 200):
@@ -91,13 +91,13 @@ async def test_an_answer_does_not_wait_long_for_calls_that_arrived_with_its_own(
     longest_hold: float, monkeypatch: pytest.MonkeyPatch
 ):
     events: list[str] = []
-    send = CorkedTransport.send
+    send = JoiningTransport.send
 
-    def note_and_send(self: CorkedTransport, data: bytes) -> None:
+    def note_and_send(self: JoiningTransport, data: bytes) -> None:
         events.append("answer")
         send(self, data)
 
-    monkeypatch.setattr(CorkedTransport, "send", note_and_send)
+    monkeypatch.setattr(JoiningTransport, "send", note_and_send)
     monkeypatch.setattr(direct_calls, "MAX_HOLD_SECONDS", longest_hold)
     async with clients(make_app(events)) as streams:
         await ask_all(streams, "double", 0)
@@ -125,13 +125,13 @@ async def test_calls_that_wait_do_not_hold_back_those_that_arrived_with_them(tmp
 @pytest.mark.parametrize("longest_hold", [0.0, 60.0])
 async def test_calls_that_end_in_one_turn_are_answered_together(longest_hold: float, monkeypatch: pytest.MonkeyPatch):
     events: list[str] = []
-    opened, send = asyncio.Event(), CorkedTransport.send
+    opened, send = asyncio.Event(), JoiningTransport.send
 
-    def note_and_send(self: CorkedTransport, data: bytes) -> None:
+    def note_and_send(self: JoiningTransport, data: bytes) -> None:
         events.append("answer")
         send(self, data)
 
-    monkeypatch.setattr(CorkedTransport, "send", note_and_send)
+    monkeypatch.setattr(JoiningTransport, "send", note_and_send)
     monkeypatch.setattr(direct_calls, "MAX_HOLD_SECONDS", longest_hold)
     async with clients(make_app(events, opened)) as streams:
         await ask_all(streams, "wait", 0)

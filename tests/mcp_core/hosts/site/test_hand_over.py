@@ -16,9 +16,9 @@ from tests.mcp_core.hosts.site.gate_server import build
 from tests.mcp_core.hosts.site.processes import PATIENCE, call, headers, message, until
 
 
-@pytest.mark.parametrize("lane", ["fast", "asgi", "sdk"])
-async def test_each_connection_gets_one_more_answer_and_is_closed_with_it(tmp_path: Path, lane: str):
-    settings = Settings(port=0, lane=lane, drain_seconds=PATIENCE, deadline=PATIENCE)
+@pytest.mark.parametrize("fast_path", ["on", "asgi", "off"])
+async def test_each_connection_gets_one_more_answer_and_is_closed_with_it(tmp_path: Path, fast_path: str):
+    settings = Settings(port=0, fast_path=fast_path, drain_seconds=PATIENCE, deadline=PATIENCE)
     app, gate, no_gate = build(settings), str(tmp_path / "gate"), str(tmp_path)
     with listen(settings) as listener:
         base = base_url(settings, listener)

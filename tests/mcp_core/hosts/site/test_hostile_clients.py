@@ -1,4 +1,4 @@
-"""Clients that send or read in ways that would cost a server its memory: real processes, both lanes."""
+"""Clients that send or read in ways that would cost a server its memory: real processes, both paths."""
 
 import asyncio
 import json
@@ -57,9 +57,9 @@ class Served:
             return status == 200 and data_of(body) == 3
 
 
-@pytest.fixture(scope="module", params=["fast", "sdk"])
+@pytest.fixture(scope="module", params=["on", "off"])
 def served(request: pytest.FixtureRequest) -> Iterator[Served]:
-    with started(REPEAT_SERVER, "http", "--port", "0", "--lane", request.param, *LIMITS) as server:
+    with started(REPEAT_SERVER, "http", "--port", "0", "--fast-path", request.param, *LIMITS) as server:
         yield Served(server)
 
 

@@ -15,20 +15,20 @@ import pytest
 
 from mcp_core import App, Settings, ToolContext
 from mcp_core.auth import StaticTokens, user
-from mcp_core.hosts.lane.http import HttpLane
-from mcp_core.hosts.lane.methods import NotHandled
-from mcp_core.hosts.lane.request_head import LastPeer
+from mcp_core.hosts.fast_path.http import HttpFastPath
+from mcp_core.hosts.fast_path.methods import NotHandled
+from mcp_core.hosts.fast_path.request_head import LastPeer
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 from mcp_core.hosts.site.direct_heads import DirectHeads
 from mcp_core.hosts.site.http_protocol import HttpProtocol
 from tests.conftest import Log
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.lane import messages
-from tests.mcp_core.hosts.lane.test_differential_http import Asked, Side, ask
+from tests.mcp_core.hosts.fast_path import messages
+from tests.mcp_core.hosts.fast_path.test_differential_http import Asked, Side, ask
 from tests.mcp_core.hosts.site.raw_http import MODERN, call_bytes, connection, data_of, response, serving, until
 
 REQUESTS = 700
-WAYS = ["fast", "asgi"]
+WAYS = ["on", "asgi"]
 
 
 class Gate:
@@ -66,14 +66,14 @@ def make_app(gate: Gate | None = None, **settings: Any) -> App:
 def count_direct(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Gets an entry for each request that is answered without ASGI."""
     answered: list[int] = []
-    respond = HttpLane.respond
+    respond = HttpFastPath.respond
 
     async def counted(*args: Any, **more: Any) -> Any:
         response = await respond(*args, **more)
         answered.append(response.status)
         return response
 
-    monkeypatch.setattr(HttpLane, "respond", counted)
+    monkeypatch.setattr(HttpFastPath, "respond", counted)
     return answered
 
 
@@ -144,7 +144,7 @@ async def test_generated_requests_get_the_same_answers_with_and_without_asgi(
             app = messages.built()
             if waits:
                 let_handlers_wait(app)
-            app.settings = app.settings.model_copy(update={"lane": way})
+            app.settings = app.settings.model_copy(update={"fast_path": way})
             app.verifier = tokens
             _, port = await stack.enter_async_context(serving(app))
             sides.append(WireSide(port, stack))
@@ -206,7 +206,7 @@ ODD_REQUESTS = {
 
 async def everything_said(way: str, sent: bytes) -> str:
     """What a client gets that sends a request and then another one, without the times that differ."""
-    server = serving(make_app(lane=way, allow_origins=("https://app.example",)))
+    server = serving(make_app(fast_path=way, allow_origins=("https://app.example",)))
     async with server as (site, port), connection(port) as (reader, writer):
         writer.write(sent)
         said = await reader.readuntil(b"\r\n\r\n")
@@ -233,14 +233,14 @@ async def test_requests_in_one_segment_are_answered_in_order(way: str, monkeypat
     direct = count_direct(monkeypatch)
     names = ["add", "slow_add", "add", "add", "slow_add", "add"]
     pages = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    async with serving(make_app(lane=way)) as (_, port), connection(port) as (reader, writer):
+    async with serving(make_app(fast_path=way)) as (_, port), connection(port) as (reader, writer):
         for _ in range(2):
             writer.write(b"".join(call_bytes(name, n, a=n, b=1) + pages for n, name in enumerate(names)))
             for number in range(len(names)):
                 _, _, body = await response(reader)
                 assert (json.loads(body)["id"], data_of(body)) == (number, number + 1)
                 assert (await response(reader))[0] == 200
-    assert len(direct) >= (1 if way == "fast" else 0)
+    assert len(direct) >= (1 if way == "on" else 0)
 
 
 async def test_a_request_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch):
@@ -274,7 +274,7 @@ async def test_behind_a_trusted_proxy_the_caller_is_the_client_it_names(way: str
     direct = count_direct(monkeypatch)
     callers: dict[tuple[str, ...], list[str]] = {}
     for proxies in (("127.0.0.1",), ("10.0.0.0/8",)):
-        app, callers[proxies] = make_app(lane=way, trusted_proxies=proxies), []
+        app, callers[proxies] = make_app(fast_path=way, trusted_proxies=proxies), []
 
         async def who(context: ToolContext) -> str:
             """Who calls?"""
@@ -289,7 +289,7 @@ async def test_behind_a_trusted_proxy_the_caller_is_the_client_it_names(way: str
         ("127.0.0.1",): ["anonymous:192.0.2.1", "anonymous:192.0.2.2", "anonymous:192.0.2.1"],
         ("10.0.0.0/8",): ["anonymous:127.0.0.1"] * 3,
     }
-    assert len(direct) == (6 if way == "fast" else 0)
+    assert len(direct) == (6 if way == "on" else 0)
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ async def test_a_connection_keeps_no_credentials():
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_client_says_of_itself_is_read_again_where_it_differs(way: str, monkeypatch: pytest.MonkeyPatch):
-    direct, app = count_direct(monkeypatch), make_app(lane=way)
+    direct, app = count_direct(monkeypatch), make_app(fast_path=way)
 
     @app.tool(response_time="fast")
     async def agent(context: ToolContext) -> str:
@@ -350,7 +350,7 @@ async def test_what_a_client_says_of_itself_is_read_again_where_it_differs(way: 
             status, _, body = await response(reader)
             seen.append(data_of(body) if status == 200 else status)
     assert seen == ["ann", "ann", "bob", "ann", 400, "ann"]
-    assert len(direct) == (6 if way == "fast" else 0)
+    assert len(direct) == (6 if way == "on" else 0)
 
 
 async def test_only_what_clients_repeat_is_kept(monkeypatch: pytest.MonkeyPatch):
@@ -429,7 +429,7 @@ async def test_a_call_that_is_not_direct_is_not_begun_for_a_client_that_has_left
         await go.wait()
         raise NotHandled("for ASGI")
 
-    monkeypatch.setattr(HttpLane, "respond", late)
+    monkeypatch.setattr(HttpFastPath, "respond", late)
     async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes("slow_add", a=1, b=2))
         await entered.wait()
@@ -501,13 +501,13 @@ async def test_a_direct_call_that_is_cancelled_is_answered(tool: str):
         assert await reader.read() == b""
 
 
-async def test_a_failure_of_the_lane_is_answered_and_logged(monkeypatch: pytest.MonkeyPatch, log: Log):
+async def test_a_failure_of_the_fast_path_is_answered_and_logged(monkeypatch: pytest.MonkeyPatch, log: Log):
     async def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError("broken")
 
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
         with monkeypatch.context() as broken:
-            broken.setattr(HttpLane, "respond", fail)
+            broken.setattr(HttpFastPath, "respond", fail)
             writer.write(call_bytes("add", a=1, b=2))
             status, _, body = await response(reader)
         assert (status, json.loads(body)["error"]["code"]) == (500, -32603)
@@ -517,12 +517,12 @@ async def test_a_failure_of_the_lane_is_answered_and_logged(monkeypatch: pytest.
     assert "broken" in "\n".join(log.texts)
 
 
-async def test_what_the_lane_does_not_handle_goes_on_with_what_followed_it(monkeypatch: pytest.MonkeyPatch):
+async def test_what_the_fast_path_does_not_handle_goes_on_with_what_followed_it(monkeypatch: pytest.MonkeyPatch):
     async def leave(*_: Any, **__: Any) -> Any:
         await asyncio.sleep(0)
         raise NotHandled("nothing")
 
-    monkeypatch.setattr(HttpLane, "respond", leave)
+    monkeypatch.setattr(HttpFastPath, "respond", leave)
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
         writer.write(b"".join(call_bytes("add", n, a=n, b=1) for n in range(5)))
         assert [data_of((await response(reader))[2]) for _ in range(5)] == [1, 2, 3, 4, 5]

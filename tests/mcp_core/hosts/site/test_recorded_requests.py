@@ -15,7 +15,7 @@ import pytest
 from mcp_core import App
 from mcp_core.auth import StaticTokens, user
 from mcp_core.logs.telemetry import prometheus
-from tests.mcp_core.hosts.lane import messages
+from tests.mcp_core.hosts.fast_path import messages
 from tests.mcp_core.hosts.site.raw_http import connection, serving, until
 from tests.mcp_core.hosts.site.test_http_protocol import WAYS, make_app
 
@@ -43,7 +43,7 @@ CHANGES = {
 
 
 def app_for(change: str, way: str) -> App:
-    app = make_app(lane=way)
+    app = make_app(fast_path=way)
     if change == "token":
         app.verifier = StaticTokens({"ann": user("ann", ["*"])})
     return app
@@ -134,7 +134,7 @@ async def test_a_head_that_may_smuggle_a_request_is_left_to_the_parser(name: str
     second = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
     said = []
     for way in WAYS:
-        async with serving(make_app(lane=way)) as (site, port), connection(port) as (reader, writer):
+        async with serving(make_app(fast_path=way)) as (site, port), connection(port) as (reader, writer):
             writer.write(head + b"\r\n" + SMUGGLED[name] + b"\r\n\r\n" + body + second)
             writer.write_eof()
             said.append(

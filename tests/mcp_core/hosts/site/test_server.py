@@ -44,9 +44,9 @@ async def test_the_page_refuses_a_foreign_host_as_the_endpoint_does():
     assert (allowed.status_code, probe.status_code) == (200, 200)
 
 
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_a_page_of_an_allowed_origin_calls_a_tool_from_a_browser(lane):
-    app = targets.load("demo", Settings(allow_origins=(PAGE,), lane=lane))
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_a_page_of_an_allowed_origin_calls_a_tool_from_a_browser(fast_path):
+    app = targets.load("demo", Settings(allow_origins=(PAGE,), fast_path=fast_path))
     site = Site([app], BASE)
     wanted = "accept,authorization,content-type,mcp-method,mcp-name,mcp-protocol-version"
     question = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": wanted}

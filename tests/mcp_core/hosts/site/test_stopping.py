@@ -50,10 +50,10 @@ def options(audit: Path, *more: str) -> list[str]:
 
 
 @pytest.mark.requirement("OPS-6")
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_calls_in_flight_finish_and_new_ones_are_refused(tmp_path: Path, lane: str):
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_calls_in_flight_finish_and_new_ones_are_refused(tmp_path: Path, fast_path: str):
     gate, audit = tmp_path / "gate", tmp_path / "audit.jsonl"
-    with started(*options(audit, "--drain-seconds", str(PATIENCE), "--lane", lane)) as server:
+    with started(*options(audit, "--drain-seconds", str(PATIENCE), "--fast-path", fast_path)) as server:
         async with client(server.base_url()) as http, client(str(http.base_url)) as other:
             # This connection is open, and idle, when the signal comes.
             assert (await other.get("/health/ready")).json()["status"] == "ok"
@@ -70,7 +70,7 @@ async def test_calls_in_flight_finish_and_new_ones_are_refused(tmp_path: Path, l
     assert live.status_code == 200
     assert (refused.status_code, refused.headers["retry-after"], refused.headers["connection"]) == (503, "1", "close")
     assert refused.json() == {"jsonrpc": "2.0", "id": None, "error": REFUSED}
-    if lane == "fast":  # the SDK sends the headers at the start of a call
+    if fast_path == "on":  # the SDK sends the headers at the start of a call
         assert {answer.headers.get("connection") for answer in answers} == {"close"}
     assert ["passed" in text(answer) for answer in answers] == [True] * CALLS
     assert audit_outcomes(audit) == [("wait", "ok")] * CALLS
@@ -79,10 +79,10 @@ async def test_calls_in_flight_finish_and_new_ones_are_refused(tmp_path: Path, l
 
 
 @pytest.mark.requirement("OPS-6")
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_calls_that_do_not_finish_are_answered_and_recorded(tmp_path: Path, lane: str):
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_calls_that_do_not_finish_are_answered_and_recorded(tmp_path: Path, fast_path: str):
     audit = tmp_path / "audit.jsonl"
-    with started(*options(audit, "--drain-seconds", "0.2", "--lane", lane)) as server:
+    with started(*options(audit, "--drain-seconds", "0.2", "--fast-path", fast_path)) as server:
         async with client(server.base_url()) as http:
             calls = [asyncio.ensure_future(call(http, n, "wait", gate="/never")) for n in range(CALLS)]
             await asyncio.to_thread(server.read_until, "running", CALLS)
@@ -111,9 +111,9 @@ async def test_a_second_signal_ends_the_calls_at_once(tmp_path: Path):
     assert code == 0
 
 
-@pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_a_request_that_never_became_a_call_is_answered_too(lane: str):
-    settings = Settings(port=0, lane=lane, drain_seconds=0.1)
+@pytest.mark.parametrize("fast_path", ["on", "off"])
+async def test_a_request_that_never_became_a_call_is_answered_too(fast_path: str):
+    settings = Settings(port=0, fast_path=fast_path, drain_seconds=0.1)
     app = build(settings)
     with listen(settings) as listener:
         server = HttpServer(Site([app], base_url(settings, listener)), [app], settings)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_core import App, Settings, ToolContext
-from mcp_core.hosts.lane.asgi import PING_EVENT
+from mcp_core.hosts.fast_path.asgi import PING_EVENT
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
 from tests.mcp_core.hosts.site.test_http_protocol import WAYS, Gate, count_direct, make_app, with_meta
@@ -20,7 +20,7 @@ OLD = "2025-11-25"
 @pytest.mark.parametrize("way", WAYS)
 async def test_calls_that_wait_are_answered_in_the_order_of_their_requests(way: str, monkeypatch: pytest.MonkeyPatch):
     direct, gate = count_direct(monkeypatch), Gate()
-    async with serving(make_app(gate, lane=way)) as (site, port), connection(port) as (reader, writer):
+    async with serving(make_app(gate, fast_path=way)) as (site, port), connection(port) as (reader, writer):
         sent = [call_bytes("slow_wait", 0), call_bytes("add", 1, a=1, b=0), call_bytes("slow_wait", 2)]
         writer.write(b"".join([*sent, call_bytes("slow_add", 3, a=3, b=0)]))
         await gate.entered.wait()
@@ -29,13 +29,13 @@ async def test_calls_that_wait_are_answered_in_the_order_of_their_requests(way: 
         bodies = [(await response(reader))[2] for _ in range(4)]
     assert [json.loads(body)["id"] for body in bodies] == [0, 1, 2, 3]
     assert [data_of(body) for body in bodies] == ["waited", 1, "waited", 3]
-    assert len(direct) == (4 if way == "fast" else 0)
+    assert len(direct) == (4 if way == "on" else 0)
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_other_connections_are_answered_meanwhile(way: str):
     gate = Gate()
-    async with serving(make_app(gate, lane=way)) as (_, port), connection(port) as (reader, writer):
+    async with serving(make_app(gate, fast_path=way)) as (_, port), connection(port) as (reader, writer):
         writer.write(call_bytes("slow_wait"))
         await gate.entered.wait()
         async with connection(port) as (other_reader, other_writer):
@@ -48,7 +48,10 @@ async def test_other_connections_are_answered_meanwhile(way: str):
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_waits_counts_toward_the_limit_of_calls(way: str):
     gate = Gate()
-    async with serving(make_app(gate, lane=way, max_calls=1)) as (site, port), connection(port) as (reader, writer):
+    async with (
+        serving(make_app(gate, fast_path=way, max_calls=1)) as (site, port),
+        connection(port) as (reader, writer),
+    ):
         writer.write(call_bytes("slow_wait"))
         await gate.entered.wait()
         async with connection(port) as (other_reader, other_writer):
@@ -83,7 +86,7 @@ def stopped_app(audit: Path, entered: asyncio.Event, stopped: list[str], **setti
 async def test_a_call_is_stopped_and_recorded_once_when_its_client_leaves(way: str, how: str, tmp_path: Path):
     entered, stopped = asyncio.Event(), list[str]()
     path = tmp_path / "audit.jsonl"
-    async with serving(stopped_app(path, entered, stopped, lane=way)) as (site, port):
+    async with serving(stopped_app(path, entered, stopped, fast_path=way)) as (site, port):
         async with connection(port) as (reader, writer):
             writer.write(call_bytes("wait"))
             await entered.wait()
@@ -112,7 +115,7 @@ async def test_a_call_that_begins_after_its_client_has_left_is_stopped_where_it_
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_client_that_ends_its_side_with_its_request_has_left(way: str, tmp_path: Path):
     entered, stopped = asyncio.Event(), list[str]()
-    async with serving(stopped_app(tmp_path / "audit.jsonl", entered, stopped, lane=way)) as (site, port):
+    async with serving(stopped_app(tmp_path / "audit.jsonl", entered, stopped, fast_path=way)) as (site, port):
         async with connection(port) as (reader, writer):
             writer.write(call_bytes("wait"))
             writer.write_eof()
@@ -130,14 +133,14 @@ async def chunk(reader: asyncio.StreamReader) -> bytes:
 
 
 def ping_often(site: Any) -> None:
-    (_, lane), *_ = site._fronts.values()
-    lane._slowly.ping_seconds = 0.001
+    (_, fast_path), *_ = site._fronts.values()
+    fast_path._slowly.ping_seconds = 0.001
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_is_silent_for_long_pings_its_client(way: str, monkeypatch: pytest.MonkeyPatch):
     direct, gate = count_direct(monkeypatch), Gate()
-    app = make_app(gate, lane=way, send_seconds=0.4)
+    app = make_app(gate, fast_path=way, send_seconds=0.4)
     async with serving(app) as (site, port), connection(port) as (reader, writer):
         ping_often(site)
         writer.write(call_bytes("slow_wait", 7))
@@ -154,7 +157,7 @@ async def test_a_call_that_is_silent_for_long_pings_its_client(way: str, monkeyp
         writer.write(call_bytes("add", 8, a=1, b=2))
         status, headers, body = await response(reader)
         assert (headers["content-type"], data_of(body)) == ("application/json", 3)
-    assert len(direct) == (2 if way == "fast" else 0)
+    assert len(direct) == (2 if way == "on" else 0)
 
 
 async def test_a_stream_that_the_end_of_the_server_cuts_off_has_no_last_chunk():
@@ -185,7 +188,10 @@ async def test_a_client_that_does_not_read_gets_no_further_pings_and_is_closed()
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, monkeypatch: pytest.MonkeyPatch):
-    direct, app = count_direct(monkeypatch), App("progress", version="1", format="result", settings=Settings(lane=way))
+    direct, app = (
+        count_direct(monkeypatch),
+        App("progress", version="1", format="result", settings=Settings(fast_path=way)),
+    )
 
     @app.tool(response_time="slow")
     async def work(context: ToolContext) -> str:
@@ -199,7 +205,7 @@ async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, m
         notified, answered = [json.loads((await chunk(reader)).partition(b"data: ")[2]) for _ in range(2)]
         assert notified["params"] == {"progressToken": "p", "progress": 1, "total": 2, "message": "half"}
         assert data_of(json.dumps(answered).encode()) == "done"
-    assert direct == ([200] if way == "fast" else [])
+    assert direct == ([200] if way == "on" else [])
 
 
 # ---- ends of calls ---------------------------------------------------------------------------------------
@@ -207,7 +213,7 @@ async def test_a_client_that_wants_to_know_of_progress_gets_a_stream(way: str, m
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_takes_too_long_is_answered(way: str):
-    app = App("late", version="1", format="result", settings=Settings(lane=way, deadline=0.02))
+    app = App("late", version="1", format="result", settings=Settings(fast_path=way, deadline=0.02))
 
     @app.tool(response_time="slow")
     async def late() -> str:
@@ -226,7 +232,7 @@ async def test_a_call_that_takes_too_long_is_answered(way: str):
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_call_that_the_server_stops_is_answered(way: str):
     gate = Gate()
-    async with serving(make_app(gate, lane=way)) as (site, port), connection(port) as (reader, writer):
+    async with serving(make_app(gate, fast_path=way)) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes("slow_wait"))
         await gate.entered.wait()
         site.stop()
@@ -253,7 +259,7 @@ async def test_a_call_in_a_session_can_be_cancelled(
 ):
     direct, gate = count_direct(monkeypatch), Gate()
     client = {"protocolVersion": OLD, "capabilities": capabilities, "clientInfo": {"name": "c", "version": "1"}}
-    async with serving(make_app(gate, lane=way)) as (site, port), connection(port) as (reader, writer):
+    async with serving(make_app(gate, fast_path=way)) as (site, port), connection(port) as (reader, writer):
         writer.write(in_session({"id": 1, "method": "initialize", "params": client}))
         opened = (await reader.readuntil(b"\r\n\r\n")).decode()
         session, length = (re.findall(rf"{name}: (.+)\r\n", opened)[0] for name in ("mcp-session-id", "content-length"))

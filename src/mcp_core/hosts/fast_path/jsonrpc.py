@@ -1,4 +1,4 @@
-"""JSON-RPC messages as the fast lane reads and writes them."""
+"""JSON-RPC messages as the fast path reads and writes them."""
 
 import json
 from typing import Any, NamedTuple, cast

@@ -1,4 +1,4 @@
-"""The SDK's application behind the fast lane, for the requests that the lane does not handle."""
+"""The SDK's application behind the fast path, for the requests that the fast path does not handle."""
 
 import asyncio
 from collections.abc import AsyncGenerator

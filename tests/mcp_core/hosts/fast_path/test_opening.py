@@ -1,8 +1,8 @@
 import pytest
 
-from mcp_core.hosts.lane import opening as module
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.opening import open_in_background
+from mcp_core.hosts.fast_path import opening as module
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.opening import open_in_background
 from mcp_core.hosts.protocol import Peer
 from tests.mcp_core.declared import Life
 from toolcharter import App, Caller, tool
@@ -22,8 +22,8 @@ def _no_timer(monkeypatch: pytest.MonkeyPatch):
 async def test_a_list_is_answered_before_the_app_is_opened_and_then_opens_it():
     app = App("pinger", version="1.0.0", tools=[ping])
     async with open_in_background(app) as opening:
-        lane = Lane(app, opening)
-        await lane.answer("tools/list", {}, Peer(Caller(), modern=False))
+        fast_path = FastPath(app, opening)
+        await fast_path.answer("tools/list", {}, Peer(Caller(), modern=False))
         assert not app.is_open
         await opening.opened
         assert app.is_open
@@ -35,7 +35,7 @@ async def test_a_call_opens_the_app_at_once(monkeypatch: pytest.MonkeyPatch):
     app = App("pinger", version="1.0.0", tools=[ping])
     async with open_in_background(app) as opening:
         params = {"name": "ping", "arguments": {}}
-        answer = await Lane(app, opening).answer("tools/call", params, Peer(Caller(), modern=False))
+        answer = await FastPath(app, opening).answer("tools/call", params, Peer(Caller(), modern=False))
         assert "pong" in answer
         assert app.is_open
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, cast
 
-from mcp_core.hosts.lane.asgi import EventStream, Receive, wait_for_disconnect
+from mcp_core.hosts.fast_path.asgi import EventStream, Receive, wait_for_disconnect
 
 _BEGIN_SECONDS = 0.05
 """Most calls have ended by then. To watch their clients would take two tasks more for each."""

@@ -1,4 +1,4 @@
-"""The fast lane on a real pipe, with clients that send too much, do not read, change their minds, or go away."""
+"""The fast path on a real pipe, with clients that send too much, do not read, change their minds, or go away."""
 
 import asyncio
 import json
@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from mcp_core import Settings
-from mcp_core.hosts.lane import pipe as lane_pipe
-from mcp_core.hosts.lane import stdio as lane_stdio
-from mcp_core.hosts.lane import stdio_connection
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.stdio_connection import StdioConnection
+from mcp_core.hosts.fast_path import pipe as fast_path_pipe
+from mcp_core.hosts.fast_path import stdio as fast_path_stdio
+from mcp_core.hosts.fast_path import stdio_connection
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from tests.behaviour.combinations import ENVIRONMENT, SCRIPT
 from tests.behaviour.served import build
 
@@ -164,7 +164,7 @@ async def test_when_too_many_calls_wait_no_further_line_is_read(monkeypatch: pyt
         pass
 
     async with build(Settings()) as app:
-        connection = StdioConnection(Lane(app), written.append, drain)
+        connection = StdioConnection(FastPath(app), written.append, drain)
         lines = [call(n, "wait_long", key="k") for n in range(1, 5)] + [cancelled(4)]
 
         async def read() -> None:
@@ -225,15 +225,17 @@ async def test_what_was_asked_before_the_end_of_the_input_is_answered():
 
 async def test_the_server_ends_only_after_the_client_has_read_everything():
     source, sink = os.pipe()
-    output = await lane_pipe.open_output(sink)
+    output = await fast_path_pipe.open_output(sink)
     output.write(b"x" * 100_000)  # more than a pipe holds, and not so much that the server would hold back
 
     async def no_lines() -> AsyncIterator[bytes]:
         return
         yield b""
 
-    connection = StdioConnection(Lane(build(Settings())), output.write, output.drain)
-    serving = asyncio.ensure_future(lane_stdio._serve(connection, no_lines(), output, lane_stdio.StopSignals()))
+    connection = StdioConnection(FastPath(build(Settings())), output.write, output.drain)
+    serving = asyncio.ensure_future(
+        fast_path_stdio._serve(connection, no_lines(), output, fast_path_stdio.StopSignals())
+    )
     done, _ = await asyncio.wait({serving}, timeout=0)
     assert not done
     seen = 0

@@ -1,4 +1,4 @@
-"""The fast lane: the hot methods of MCP, answered without the SDK and its types.
+"""The fast path: the hot methods of MCP, answered without the SDK and its types.
 
 It works with plain dicts and JSON text, and serves both transports. Lists are written once, that of the tools once
 for all callers with the same permissions; a call goes straight to the pipeline. For anything else it raises
@@ -18,7 +18,7 @@ from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import ByGrants, may_ask
-from mcp_core.hosts.lane import shapes
+from mcp_core.hosts.fast_path import shapes
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CONFIRM,
@@ -41,11 +41,11 @@ from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject, quoted
 
 if TYPE_CHECKING:
-    from mcp_core.hosts.lane.opening import Opening
+    from mcp_core.hosts.fast_path.opening import Opening
 
 
 class NotHandled(Exception):
-    """A request that the fast lane does not answer."""
+    """A request that the fast path does not answer."""
 
 
 def read_envelope(params: JsonObject) -> JsonObject:
@@ -71,7 +71,7 @@ def read_envelope(params: JsonObject) -> JsonObject:
     return fields
 
 
-class Lane:
+class FastPath:
     """Answers requests for one app."""
 
     def __init__(self, app: App, opening: "Opening | None" = None) -> None:

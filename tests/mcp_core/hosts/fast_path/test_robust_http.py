@@ -1,4 +1,4 @@
-"""The fast lane on a real port, with clients that send too much, too slowly, or go away; and its sessions."""
+"""The fast path on a real port, with clients that send too much, too slowly, or go away; and its sessions."""
 
 import asyncio
 import json
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from mcp_core import App
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, VERSION_KEY
 from tests.behaviour.combinations import ENVIRONMENT, NEW, OLD, SCRIPT, HttpServer, start_http
-from tests.mcp_core.hosts.lane.test_robust_stdio import CONFESSING
+from tests.mcp_core.hosts.fast_path.test_robust_stdio import CONFESSING
 
 PATIENCE = 90
 MEGABYTE = 1024 * 1024
@@ -96,7 +96,7 @@ async def connected(server: HttpServer) -> AsyncIterator[Wire]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
-    started = start_http("native", tmp_path_factory.mktemp("lane") / "http.log")
+    started = start_http("native", tmp_path_factory.mktemp("fast_path") / "http.log")
     yield started
     started.stop()
 
@@ -212,7 +212,7 @@ async def test_a_silent_call_pings_its_client_until_it_answers(era: str):
 
     app.tool(response_time="slow")(wait)
 
-    async def answered(lane: HttpLane, message: dict[str, Any], headers: dict[str, Any]) -> dict[bytes, bytes]:
+    async def answered(fast_path: HttpFastPath, message: dict[str, Any], headers: dict[str, Any]) -> dict[bytes, bytes]:
         given = {"Host": "localhost", "Content-Type": "application/json", "Accept": "*/*"} | headers
         raw = [(name.lower().encode(), value.encode()) for name, value in given.items()]
         scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": raw, "client": ("127.0.0.1", 5)}
@@ -228,18 +228,18 @@ async def test_a_silent_call_pings_its_client_until_it_answers(era: str):
             if seen.count(PING) == 2:
                 pinged.set()
 
-        await lane(scope, receive, send)
+        await fast_path(scope, receive, send)
         return started
 
-    lane = HttpLane(app, ping_seconds=0.001)
-    async with asyncio.timeout(PATIENCE), lane.lifespan():
+    fast_path = HttpFastPath(app, ping_seconds=0.001)
+    async with asyncio.timeout(PATIENCE), fast_path.lifespan():
         message, headers = call("wait")
         if era == OLD:
-            opened = await answered(lane, opening(), {})
+            opened = await answered(fast_path, opening(), {})
             message = request("tools/call", name="wait", arguments={})
             headers = {"Mcp-Session-Id": opened[b"mcp-session-id"].decode(), "MCP-Protocol-Version": OLD}
             seen.clear()
-        started = await answered(lane, message, headers)
+        started = await answered(fast_path, message, headers)
     assert started[b"content-type"] == b"text/event-stream"
     assert started[b"x-accel-buffering"] == b"no"
     start, *pings, last = seen
@@ -267,7 +267,7 @@ async def session_of(wire: Wire, **capabilities: Any) -> dict[str, str]:
 async def test_a_session_says_who_calls(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
-        assert session["Mcp-Session-Id"].startswith("lane-")
+        assert session["Mcp-Session-Id"].startswith("fast-")
         assert (await wire.ask({"jsonrpc": "2.0", "method": "notifications/initialized"}, session)).status == 202
         seen = (await wire.ask(request("tools/call", name="who", arguments={}), session)).data
     assert (seen["agentId"], seen["agentVersion"]) == ("raw", "9.8")
@@ -277,8 +277,8 @@ CHANGES = {
     "last digit": lambda s: s[:-1] + ("0" if s[-1] != "0" else "1"),
     "longer": lambda s: s + "0",
     "cut off": lambda s: s[:-70],
-    "other words": lambda s: "lane-" + s[6:],
-    "empty": lambda _: "lane-",
+    "other words": lambda s: "fast-" + s[6:],
+    "empty": lambda _: "fast-",
     "of nobody": lambda _: "0" * 32,
 }
 
@@ -293,7 +293,7 @@ async def test_a_session_id_that_was_changed_is_unknown(server: HttpServer, chan
         assert [(await wire.ask(None, changed, method)).status for method in ("GET", "DELETE")] == [404, 404]
 
 
-async def test_a_session_of_the_lane_has_no_stream_and_can_be_ended(server: HttpServer):
+async def test_a_session_of_the_fast_path_has_no_stream_and_can_be_ended(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
         assert [(await wire.ask(None, session, method)).status for method in ("GET", "PUT", "DELETE")] == [
@@ -349,7 +349,7 @@ async def test_an_unknown_method_does_not_end_the_session(server: HttpServer):
 async def test_a_client_that_can_be_asked_is_asked(server: HttpServer):
     async with connected(server) as wire, connected(server) as other:
         session = await session_of(wire, elicitation={})
-        assert session["Mcp-Session-Id"].startswith("lane-")
+        assert session["Mcp-Session-Id"].startswith("fast-")
         assert (await wire.ask({"jsonrpc": "2.0", "method": "notifications/initialized"}, session)).status == 202
         text = json.dumps(
             request("tools/call", name="wipe", arguments={"key": "http", "explicit_action": "WIPE"})

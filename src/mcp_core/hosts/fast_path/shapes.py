@@ -1,4 +1,4 @@
-"""The shapes of parameters: the parts of MCP's schema that the fast lane relies on.
+"""The shapes of parameters: the parts of MCP's schema that the fast path relies on.
 
 A shape is a type, or a function that checks a decoded JSON value. The functions are put together once, so that a
 request is checked without looking at how its shape is described:

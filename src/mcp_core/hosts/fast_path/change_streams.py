@@ -7,8 +7,8 @@ from typing import cast
 from mcp_core.app import App
 from mcp_core.calling.live_library import Changes
 from mcp_core.errors import Refused
-from mcp_core.hosts.lane.asgi import EventStream, HttpResponse, Receive, Send, wait_for_disconnect
-from mcp_core.hosts.lane.changes import (
+from mcp_core.hosts.fast_path.asgi import EventStream, HttpResponse, Receive, Send, wait_for_disconnect
+from mcp_core.hosts.fast_path.changes import (
     KINDS,
     MAX_RESOURCES,
     SUBSCRIBE,
@@ -19,9 +19,9 @@ from mcp_core.hosts.lane.changes import (
     wanted_kinds,
     wanted_resources,
 )
-from mcp_core.hosts.lane.jsonrpc import RpcRequest, error_message, result_message
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.sessions import Sessions
+from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, error_message, result_message
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.sessions import Sessions
 from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_PARAMS, Peer, RpcError, invalid_params, protocol_error
 from mcp_core.state.interface import StateUnavailable
 
@@ -29,8 +29,8 @@ from mcp_core.state.interface import StateUnavailable
 class ChangeStreams:
     """Tells the clients of one app what changes."""
 
-    def __init__(self, app: App, lane: Lane, sessions: Sessions, ping_seconds: float) -> None:
-        self._app, self._lane, self._sessions, self._ping_seconds = app, lane, sessions, ping_seconds
+    def __init__(self, app: App, fast_path: FastPath, sessions: Sessions, ping_seconds: float) -> None:
+        self._app, self._fast_path, self._sessions, self._ping_seconds = app, fast_path, sessions, ping_seconds
 
     async def send(
         self,
@@ -46,9 +46,9 @@ class ChangeStreams:
         if kinds is None or uris is None or changes.is_full:
             is_full = kinds is not None and uris is not None
             problem = RpcError(INTERNAL_ERROR, "Too many clients listen.") if is_full else invalid_params()
-            error = self._lane.refuse(request.method, problem, peer)
+            error = self._fast_path.refuse(request.method, problem, peer)
             return await HttpResponse(503 if is_full else 400, error_message(request.id, error)).send(send)
-        self._lane.record(request.method, peer)
+        self._fast_path.record(request.method, peer)
         stream, listener = EventStream(send), ChangeListener(self._app, changes)
 
         async def forward() -> None:
@@ -88,14 +88,14 @@ class ChangeStreams:
         """Subscribe the session to a resource, or no longer."""
         uri, session_id = subscribed_uri(request.params), cast(str, peer.session_id)
         if uri is None:
-            raise self._lane.refuse(request.method, invalid_params(), peer)
+            raise self._fast_path.refuse(request.method, invalid_params(), peer)
         if request.method == SUBSCRIBE:
             if len(await self._sessions.subscriptions(session_id)) >= MAX_RESOURCES:
                 problem = RpcError(INVALID_PARAMS, f"A session can subscribe to {MAX_RESOURCES} resources.")
-                raise self._lane.refuse(request.method, problem, peer)
+                raise self._fast_path.refuse(request.method, problem, peer)
             await self._subscribe_here(uri, session_id, peer)
         else:
-            self._lane.record(request.method, peer)
+            self._fast_path.record(request.method, peer)
         await self._sessions.set_subscription(session_id, uri, wanted=request.method == SUBSCRIBE)
         return HttpResponse(200, result_message(request.id, "{}"))
 

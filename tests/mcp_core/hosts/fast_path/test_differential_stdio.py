@@ -1,4 +1,4 @@
-"""Generated conversations over a pipe, with the fast lane and with the SDK: they answer alike, or it says here why not.
+"""Generated conversations over a pipe, with the fast path and with the SDK: they answer alike, or it says here why not.
 
 Each message is sent when the one before it has been answered, so that both sides see the same order of events.
 """
@@ -18,11 +18,11 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
 
 from mcp_core import App
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.stdio_connection import StdioConnection
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import build_server
-from tests.mcp_core.hosts.lane import messages
-from tests.mcp_core.hosts.lane.messages import NEW, OLD, STATE
+from tests.mcp_core.hosts.fast_path import messages
+from tests.mcp_core.hosts.fast_path.messages import NEW, OLD, STATE
 
 SEEDS = range(2)
 CONVERSATIONS = 150
@@ -74,10 +74,10 @@ def conversation(rng: Random) -> list[Said]:
 # ---- the two sides ---------------------------------------------------------------------------------------
 
 
-class LaneSide:
+class FastPathSide:
     def __init__(self, app: App) -> None:
         self._written: list[bytes] = []
-        self._connection = StdioConnection(Lane(app), self._written.append, self._drain)
+        self._connection = StdioConnection(FastPath(app), self._written.append, self._drain)
         self.state = "none yet"
 
     async def _drain(self) -> None:
@@ -116,7 +116,7 @@ class SdkSide:
 
 
 @asynccontextmanager
-async def both_sides() -> AsyncIterator[tuple[LaneSide, SdkSide]]:
+async def both_sides() -> AsyncIterator[tuple[FastPathSide, SdkSide]]:
     ours, theirs = messages.built(), messages.built()
     to_server, from_client = anyio.create_memory_object_stream[Any](10)
     to_client, from_server = anyio.create_memory_object_stream[Any](10)
@@ -127,13 +127,13 @@ async def both_sides() -> AsyncIterator[tuple[LaneSide, SdkSide]]:
             await serve_dual_era_loop(server, from_client, to_client, lifespan_state=theirs)
 
         tasks.start_soon(serve)
-        lane = LaneSide(ours)
+        fast_path = FastPathSide(ours)
         async with to_server, from_server:
-            yield lane, SdkSide(to_server, from_server)
-            await lane.close()
+            yield fast_path, SdkSide(to_server, from_server)
+            await fast_path.close()
 
 
-def comparable(answers: list[Any], side: LaneSide | SdkSide) -> Seen:
+def comparable(answers: list[Any], side: FastPathSide | SdkSide) -> Seen:
     found = []
     for answer in answers:
         result = answer.get("result")
@@ -149,7 +149,7 @@ def comparable(answers: list[Any], side: LaneSide | SdkSide) -> Seen:
 
 
 class Difference(NamedTuple):
-    """Where the lane and the SDK may disagree, and what allows the lane to do what it does."""
+    """Where the fast path and the SDK may disagree, and what allows the fast path to do what it does."""
 
     paragraph: str
     applies: Callable[[Said, list[Any], list[Any]], bool]
@@ -171,28 +171,30 @@ DIFFERENCES = {
     "a line that is no message is answered": Difference(
         "JSON-RPC 2.0, 5 and 5.1: -32700 for what is no JSON, -32600 for what is no request, and the id MUST be null "
         "where it could not be detected. The SDK says nothing, and the client waits.",
-        lambda _, lane, sdk: sdk == [] and codes(lane) in ([-32700], [-32600]) and lane[0]["id"] is None,
+        lambda _, fast_path, sdk: sdk == [] and codes(fast_path) in ([-32700], [-32600]) and fast_path[0]["id"] is None,
     ),
     "a request that is malformed beside its id is answered under its id": Difference(
         "JSON-RPC 2.0, 5: the id MUST be that of the request, where it could be detected. The SDK says nothing.",
-        lambda said, lane, sdk: (
-            sdk == [] and codes(lane) in ([-32600], [-32602]) and lane[0]["id"] == said.message.get("id", "none")
+        lambda said, fast_path, sdk: (
+            sdk == []
+            and codes(fast_path) in ([-32600], [-32602])
+            and fast_path[0]["id"] == said.message.get("id", "none")
         ),
     ),
     "a line that is not UTF-8 is no message": Difference(
         "MCP, Transports, in both eras: JSON-RPC messages MUST be UTF-8 encoded. What is said to others is not "
         "written. The SDK puts a replacement character there.",
-        lambda said, lane, _: not is_utf8(said.text) and codes(lane) == [-32700],
+        lambda said, fast_path, _: not is_utf8(said.text) and codes(fast_path) == [-32700],
     ),
     "a method that is not served is not found, whatever its parameters": Difference(
         "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. No text says which of two errors "
         "comes first. The SDK looks at the parameters of all methods of the schema, also of those nobody serves.",
-        lambda _, lane, sdk: (codes(lane), codes(sdk)) == ([-32601], [-32602]),
+        lambda _, fast_path, sdk: (codes(fast_path), codes(sdk)) == ([-32601], [-32602]),
     ),
     "what has a method is a request, though it has an error too": Difference(
         "JSON-RPC 2.0, 4 and 5: a request has a method, a response has none; of a message with both no text speaks. "
         "The SDK takes it for a response, and says nothing.",
-        lambda said, lane, sdk: sdk == [] and {"method", "error"} <= said.message.keys() and len(lane) == 1,
+        lambda said, fast_path, sdk: sdk == [] and {"method", "error"} <= said.message.keys() and len(fast_path) == 1,
     ),
 }
 
@@ -200,13 +202,13 @@ DIFFERENCES = {
 async def compare(seed: int) -> Counter[str]:
     rng, counted = Random(seed), Counter[str]()
     for _ in range(CONVERSATIONS):
-        async with both_sides() as (lane, sdk):
+        async with both_sides() as (fast_path, sdk):
             for said in conversation(rng):
-                ours = await lane.answer(said.text.replace(STATE.encode(), lane.state.encode()))
+                ours = await fast_path.answer(said.text.replace(STATE.encode(), fast_path.state.encode()))
                 theirs = await sdk.answer(said.text.replace(STATE.encode(), sdk.state.encode()))
                 counted["results"] += any("result" in answer for answer in ours)
                 counted["errors"] += any("error" in answer for answer in ours)
-                if comparable(ours, lane) == comparable(theirs, sdk):
+                if comparable(ours, fast_path) == comparable(theirs, sdk):
                     continue
                 allowed = [name for name, difference in DIFFERENCES.items() if difference.applies(said, ours, theirs)]
                 assert allowed, f"seed {seed}: {said}\nlane: {ours}\nSDK:  {theirs}"
@@ -217,7 +219,7 @@ async def compare(seed: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_the_lane_and_the_sdk_answer_alike(seed: int):
+async def test_the_fast_path_and_the_sdk_answer_alike(seed: int):
     counted = await compare(seed)
     assert counted["results"] > CONVERSATIONS * MESSAGES / 8
     assert counted["errors"] > CONVERSATIONS * MESSAGES / 8

@@ -6,7 +6,7 @@ from typing import Any
 _HEAD = b"HTTP/1."
 
 
-class CorkedTransport:
+class JoiningTransport:
     """Holds the head of a response back until the body follows, or for one turn of the event loop."""
 
     __slots__ = ("_held", "_loop", "_transport")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mcp_core import App, Example
 from mcp_core.declare.spec import spec_of
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from tests.mcp_core.declared import query
 
 ROME = [Example("One city", {"city": "Rome"}, "Rome")]
@@ -34,11 +34,11 @@ async def visit_with_header(
 
 async def test_a_tool_that_is_replaced_has_its_arguments_compared_with_the_headers():
     app = App("trips", version="1.0.0", format="result", tools=[visit])
-    lane = HttpLane(app)
+    fast_path = HttpFastPath(app)
     params = {"name": "visit", "arguments": {"city": "Rome"}, "_meta": META}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    transport = httpx2.ASGITransport(app=lane, client=("127.0.0.1", 5))
-    async with lane.lifespan(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
+    transport = httpx2.ASGITransport(app=fast_path, client=("127.0.0.1", 5))
+    async with fast_path.lifespan(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
 
         async def call(**headers: str) -> Any:
             answer = await http.post("/mcp", json=message, headers={**HEADERS, **headers})

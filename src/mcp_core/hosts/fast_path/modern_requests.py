@@ -5,10 +5,10 @@ from typing import Any
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.hosts.lane import shapes
-from mcp_core.hosts.lane.jsonrpc import RpcRequest
-from mcp_core.hosts.lane.methods import NotHandled
-from mcp_core.hosts.lane.request_head import RequestHead
+from mcp_core.hosts.fast_path import shapes
+from mcp_core.hosts.fast_path.jsonrpc import RpcRequest
+from mcp_core.hosts.fast_path.methods import NotHandled
+from mcp_core.hosts.fast_path.request_head import RequestHead
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,

@@ -1,4 +1,4 @@
-"""Sessions of the fast lane, for protocol versions with a handshake.
+"""Sessions of the fast path, for protocol versions with a handshake.
 
 The sealed session id carries all data of a session, so processes that share their state share sessions. What a client
 sends about a call may reach another process than the call did: a cancellation, an answer to a question. That process
@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, cast
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.people.asking import ANSWER_SECONDS
-from mcp_core.hosts.lane.changes import ChangeListener
-from mcp_core.hosts.lane.client_requests import ClientError, list_folders
-from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
+from mcp_core.hosts.fast_path.changes import ChangeListener
+from mcp_core.hosts.fast_path.client_requests import ClientError, list_folders
+from mcp_core.hosts.fast_path.jsonrpc import ID_TYPES, request_message
 from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots, supports_urls
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import State, StateUnavailable
@@ -30,7 +30,7 @@ from mcp_core.text.json_text import JsonObject
 
 logger = get_logger(__name__)
 
-PREFIX = "lane-"
+PREFIX = "fast-"
 SESSION_SECONDS = 7 * 86400.0
 """How long a session lasts. Its client then gets 404, and begins another."""
 _MAX_REMEMBERED = 4096

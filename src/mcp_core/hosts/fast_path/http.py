@@ -1,4 +1,4 @@
-"""The fast lane over HTTP: ordinary requests are answered here, all others by the SDK's application behind it.
+"""The fast path over HTTP: ordinary requests are answered here, all others by the SDK's application behind it.
 
 Ordinary is a POST of one well-formed request with the headers that its protocol version asks for. A request with
 anything missing, wrong or rare goes on to the SDK unchanged and is judged there. The SDK is loaded for the first one.
@@ -13,11 +13,11 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.hosts.callers import NotIdentified, Scope, http_caller, may_ask, record_http
-from mcp_core.hosts.lane.asgi import TOO_LARGE, Header, HttpResponse, Receive, Send, read_body, replay
-from mcp_core.hosts.lane.change_streams import ChangeStreams
-from mcp_core.hosts.lane.changes import LISTEN, SUBSCRIBE, UNSUBSCRIBE
-from mcp_core.hosts.lane.http_errors import sdk_unavailable, sessions_unavailable, sessions_unavailable_for
-from mcp_core.hosts.lane.jsonrpc import (
+from mcp_core.hosts.fast_path.asgi import TOO_LARGE, Header, HttpResponse, Receive, Send, read_body, replay
+from mcp_core.hosts.fast_path.change_streams import ChangeStreams
+from mcp_core.hosts.fast_path.changes import LISTEN, SUBSCRIBE, UNSUBSCRIBE
+from mcp_core.hosts.fast_path.http_errors import sdk_unavailable, sessions_unavailable, sessions_unavailable_for
+from mcp_core.hosts.fast_path.jsonrpc import (
     RpcRequest,
     decode,
     error_message,
@@ -25,13 +25,13 @@ from mcp_core.hosts.lane.jsonrpc import (
     progress_token,
     result_message,
 )
-from mcp_core.hosts.lane.methods import Lane, NotHandled
-from mcp_core.hosts.lane.modern_requests import ModernPeers
-from mcp_core.hosts.lane.request_head import HeadReader, LastPeer, RequestHead
-from mcp_core.hosts.lane.sdk_fallback import SdkFallback
-from mcp_core.hosts.lane.session_requests import SESSION_STREAM, SessionRequests
-from mcp_core.hosts.lane.sessions import Sessions
-from mcp_core.hosts.lane.slow_answers import Connection, SlowAnswers
+from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
+from mcp_core.hosts.fast_path.modern_requests import ModernPeers
+from mcp_core.hosts.fast_path.request_head import HeadReader, LastPeer, RequestHead
+from mcp_core.hosts.fast_path.sdk_fallback import SdkFallback
+from mcp_core.hosts.fast_path.session_requests import SESSION_STREAM, SessionRequests
+from mcp_core.hosts.fast_path.sessions import Sessions
+from mcp_core.hosts.fast_path.slow_answers import Connection, SlowAnswers
 from mcp_core.hosts.protocol import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -60,11 +60,11 @@ _LIVE_METHODS = _METHODS_THAT_MAY_ASK | {
 _MODERN_STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 
 
-class HttpLane:
+class HttpFastPath:
     """An ASGI application that serves an app at `/mcp`. Enter its `lifespan` before it is called."""
 
     def __init__(self, app: App, ping_seconds: float = PING_SECONDS) -> None:
-        self._app, self._lane = app, Lane(app)
+        self._app, self._fast_path = app, FastPath(app)
         self._max_body = app.settings.max_body_bytes
         self._fast_tools = {
             app.registry.final_name(spec)
@@ -77,8 +77,8 @@ class HttpLane:
         self._has_issuer = app.identity is not None and app.identity.access is not None
         self._sdk, self._heads, self._modern = SdkFallback(app), HeadReader(app), ModernPeers(app)
         sessions = Sessions(app)
-        self._in_session = SessionRequests(app, self._lane, sessions)
-        self._changes = ChangeStreams(app, self._lane, sessions, ping_seconds)
+        self._in_session = SessionRequests(app, self._fast_path, sessions)
+        self._changes = ChangeStreams(app, self._fast_path, sessions, ping_seconds)
         self._slowly = SlowAnswers(sessions, self._respond, ping_seconds)
 
     @asynccontextmanager
@@ -253,11 +253,11 @@ class HttpLane:
                 return await self._in_session.initialize_again(request, peer)
             if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._is_live:
                 return await self._changes.set_subscription(request, peer)
-            result = await self._lane.answer(request.method, request.params, peer)
+            result = await self._fast_path.answer(request.method, request.params, peer)
         except NotHandled:
             if peer.modern:
                 raise
-            error = self._lane.refuse(request.method, method_not_found(request.method), peer)
+            error = self._fast_path.refuse(request.method, method_not_found(request.method), peer)
             return HttpResponse(200, error_message(request.id, error))
         except StateUnavailable:
             return sessions_unavailable_for(request.id)

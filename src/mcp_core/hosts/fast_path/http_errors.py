@@ -1,7 +1,7 @@
-"""The errors that the fast lane answers over HTTP itself."""
+"""The errors that the fast path answers over HTTP itself."""
 
-from mcp_core.hosts.lane.asgi import HttpResponse
-from mcp_core.hosts.lane.jsonrpc import decode, error_message, parse_request
+from mcp_core.hosts.fast_path.asgi import HttpResponse
+from mcp_core.hosts.fast_path.jsonrpc import decode, error_message, parse_request
 from mcp_core.hosts.protocol import INTERNAL_ERROR, REQUEST_CANCELLED, RpcError
 
 

@@ -1,4 +1,4 @@
-"""Thousands of requests, good and broken, to the fast lane and to the SDK: they answer alike, or it says here why not.
+"""Thousands of requests, good and broken, to the fast path and to the SDK: they answer alike, or it says here why not.
 
 Both are ASGI applications in this process, each around a demo of its own that has seen the same requests before.
 """
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from mcp_core.auth import StaticTokens, user
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.fast_path.http import HttpFastPath
 from mcp_core.hosts.sdk.server import HttpFront
-from tests.mcp_core.hosts.lane import messages
-from tests.mcp_core.hosts.lane.messages import ASKING, NEW, OLD, STATE
+from tests.mcp_core.hosts.fast_path import messages
+from tests.mcp_core.hosts.fast_path.messages import ASKING, NEW, OLD, STATE
 
 SEEDS = range(4)
 REQUESTS = 2000
@@ -85,7 +85,7 @@ HOSTS = [
     "127.0.0.1.evil.example",
     "LOCALHOST",
 ]
-SESSIONS = [OURS] * 6 + [FOREIGN, ASKED, "", "forged", "lane-", "lane-forged.00", "lane-W10.", "lane-é.é", OURS + "0"]
+SESSIONS = [OURS] * 6 + [FOREIGN, ASKED, "", "forged", "fast-", "fast-forged.00", "fast-W10.", "fast-é.é", OURS + "0"]
 VERSIONS = [NEW, *OLD, "2030-01-01", "2024-10-07", "", "DRAFT", NEW + " "]
 TOKENS = ["Bearer ann", "bearer ann", "Bearer bob", "Bearer nobody", "Bearer", "", "Basic ann", "ann"]
 
@@ -293,23 +293,23 @@ def last_message(kind: str, body: bytes) -> Any:
 
 @asynccontextmanager
 async def both_sides(tokens: StaticTokens) -> AsyncIterator[tuple[Side, Side, list[int]]]:
-    """The lane, the SDK, and how often the lane handed a request to its SDK."""
+    """The fast path, the SDK, and how often the fast path handed a request to its SDK."""
     fronts = []
-    for make in (HttpLane, HttpFront):
+    for make in (HttpFastPath, HttpFront):
         app = messages.built()
         app.verifier = tokens
         fronts.append(make(app))
-    lane, sdk = fronts
+    fast_path, sdk = fronts
     passed_on: list[int] = []
-    application = lane._sdk.application
+    application = fast_path._sdk.application
 
     async def spy() -> Any:
         passed_on.append(1)
         return await application()
 
-    lane._sdk.application = spy
-    async with lane.lifespan(), sdk.lifespan():
-        sides = Side(lane), Side(sdk)
+    fast_path._sdk.application = spy
+    async with fast_path.lifespan(), sdk.lifespan():
+        sides = Side(fast_path), Side(sdk)
         for side in sides:
             await side.open()
         passed_on.clear()
@@ -320,7 +320,7 @@ async def both_sides(tokens: StaticTokens) -> AsyncIterator[tuple[Side, Side, li
 
 
 class Difference(NamedTuple):
-    """Where the lane and the SDK may disagree, and what allows the lane to do what it does."""
+    """Where the fast path and the SDK may disagree, and what allows the fast path to do what it does."""
 
     paragraph: str
     applies: Callable[[Asked, Seen, Seen], bool]
@@ -336,38 +336,40 @@ DIFFERENCES = {
     "an older client is answered with JSON instead of a stream of one event": Difference(
         "MCP 2025-11-25, Transports, Sending Messages to the Server, 5: the server MUST either return "
         "text/event-stream or application/json, and the client MUST support both these cases.",
-        lambda _, lane, sdk: (
-            (lane.kind, sdk.kind) == ("application/json", "text/event-stream")
-            and lane._replace(kind="") == sdk._replace(kind="")
+        lambda _, fast_path, sdk: (
+            (fast_path.kind, sdk.kind) == ("application/json", "text/event-stream")
+            and fast_path._replace(kind="") == sdk._replace(kind="")
         ),
     ),
-    "a session of the lane has no stream of its own": Difference(
+    "a session of the fast path has no stream of its own": Difference(
         "MCP 2025-11-25, Transports, Listening for Messages from the Server, 3: the server MUST either return "
         "text/event-stream, or else 405.",
-        lambda asked, lane, _: asked.method == "GET" and in_our_session(asked) and lane.status == 405,
+        lambda asked, fast_path, _: asked.method == "GET" and in_our_session(asked) and fast_path.status == 405,
     ),
     "a method that is not served is not found, whatever its parameters": Difference(
         "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. No text says which of two errors "
         "comes first. The SDK looks at the parameters of all methods of the schema, also of those nobody serves.",
-        lambda asked, lane, sdk: (
-            in_our_session(asked) and (lane.code, sdk.code) == (-32601, -32602) and lane.status == sdk.status == 200
+        lambda asked, fast_path, sdk: (
+            in_our_session(asked)
+            and (fast_path.code, sdk.code) == (-32601, -32602)
+            and fast_path.status == sdk.status == 200
         ),
     ),
     RARE: Difference(
         "JSON-RPC 2.0, 4 and 5: a request has a method, a response has none; of a message with both no text speaks. "
         "The SDK takes it for a response in the older protocol, and for a request in the newer.",
-        lambda asked, lane, sdk: (
+        lambda asked, fast_path, sdk: (
             in_our_session(asked)
             and {"method", "error"} <= asked.message.keys()
-            and (lane.status, sdk.status) == (200, 202)
+            and (fast_path.status, sdk.status) == (200, 202)
         ),
     ),
     "a port is a number": Difference(
         "RFC 9110, 7.2, and RFC 6454, 7.1: a Host and an Origin end in one port at most, which is digits by RFC 3986, "
         "3.2.3. The SDK takes whatever follows the first colon.",
-        lambda asked, lane, _: (
+        lambda asked, fast_path, _: (
             in_our_session(asked)
-            and lane.status in (403, 421)
+            and fast_path.status in (403, 421)
             and (asked.header("origin") == "http://localhost:1:2" or asked.header("host") == "localhost:80:90")
         ),
     ),
@@ -376,15 +378,15 @@ DIFFERENCES = {
 
 async def compare(seed: int, tokens: StaticTokens) -> Counter[str]:
     rng, counted = Random(seed), Counter[str]()
-    async with both_sides(tokens) as (lane, sdk, passed_on):
+    async with both_sides(tokens) as (fast_path, sdk, passed_on):
         for number in range(REQUESTS):
             asked = ask(rng)
             passed_on.clear()
-            ours, theirs = await lane.answer(asked), await sdk.answer(asked)
+            ours, theirs = await fast_path.answer(asked), await sdk.answer(asked)
             if asked.method == "DELETE" and ours.status == 200:
-                await asyncio.gather(lane.open(), sdk.open())  # a session is gone; the rest needs another
-            counted["answered by the lane"] += not passed_on
-            counted["a result from the lane"] += not passed_on and ours.status == 200 and ours.code is None
+                await asyncio.gather(fast_path.open(), sdk.open())  # a session is gone; the rest needs another
+            counted["answered by the fast path"] += not passed_on
+            counted["a result from the fast path"] += not passed_on and ours.status == 200 and ours.code is None
             counted["refused"] += ours.status >= 400
             if ours == theirs:
                 continue
@@ -400,29 +402,29 @@ def tokens() -> StaticTokens:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_the_lane_and_the_sdk_answer_alike(seed: int, tokens: StaticTokens):
+async def test_the_fast_path_and_the_sdk_answer_alike(seed: int, tokens: StaticTokens):
     counted = await compare(seed, tokens)
     # The generator is worth something only while it reaches each of these often.
-    assert counted["answered by the lane"] > REQUESTS / 4
-    assert counted["a result from the lane"] > REQUESTS / 8
+    assert counted["answered by the fast path"] > REQUESTS / 4
+    assert counted["a result from the fast path"] > REQUESTS / 8
     assert counted["refused"] > REQUESTS / 8
     assert [name for name in DIFFERENCES if not counted[name] and name != RARE] == []
 
 
-async def test_a_request_with_an_error_in_it_is_answered_by_the_lane_and_dropped_by_the_sdk(tokens: StaticTokens):
+async def test_a_request_with_an_error_in_it_is_answered_by_the_fast_path_and_dropped_by_the_sdk(tokens: StaticTokens):
     asked = Asked(headers=usual_headers())
     asked.set("mcp-session-id", OURS)
     error = {"code": 1, "message": "x"}
     asked.message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}, "error": error}
-    async with both_sides(tokens) as (lane, sdk, _):
-        assert DIFFERENCES[RARE].applies(asked, await lane.answer(asked), await sdk.answer(asked))
+    async with both_sides(tokens) as (fast_path, sdk, _):
+        assert DIFFERENCES[RARE].applies(asked, await fast_path.answer(asked), await sdk.answer(asked))
 
 
 async def test_ordinary_requests_never_reach_the_sdk(tokens: StaticTokens):
-    async with both_sides(tokens) as (lane, _, passed_on):
+    async with both_sides(tokens) as (fast_path, _, passed_on):
         for era in (NEW, *OLD):
             for asked in ordinary(era):
-                assert (await lane.answer(asked)).status in (200, 202), asked
+                assert (await fast_path.answer(asked)).status in (200, 202), asked
     assert passed_on == []
 
 

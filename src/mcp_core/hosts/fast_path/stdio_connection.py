@@ -1,4 +1,4 @@
-"""One client of the fast lane over stdin and stdout: one JSON message a line, calls run concurrently."""
+"""One client of the fast path over stdin and stdout: one JSON message a line, calls run concurrently."""
 
 import asyncio
 import itertools
@@ -12,7 +12,7 @@ from mcp_core.calling.live_library import Changes
 from mcp_core.calling.requests import STDIO
 from mcp_core.context import ReportProgress
 from mcp_core.errors import Refused
-from mcp_core.hosts.lane.changes import (
+from mcp_core.hosts.fast_path.changes import (
     KINDS,
     LISTEN,
     SUBSCRIBE,
@@ -24,8 +24,8 @@ from mcp_core.hosts.lane.changes import (
     wanted_kinds,
     wanted_resources,
 )
-from mcp_core.hosts.lane.client_requests import ClientError, confirm, elicit, list_folders
-from mcp_core.hosts.lane.jsonrpc import (
+from mcp_core.hosts.fast_path.client_requests import ClientError, confirm, elicit, list_folders
+from mcp_core.hosts.fast_path.jsonrpc import (
     ID_TYPES,
     PARAMS_TYPES,
     RpcRequest,
@@ -37,9 +37,9 @@ from mcp_core.hosts.lane.jsonrpc import (
     request_message,
     result_message,
 )
-from mcp_core.hosts.lane.methods import Lane, NotHandled, read_envelope
-from mcp_core.hosts.lane.pipe import MAX_LINE
-from mcp_core.hosts.lane.shapes import is_notification
+from mcp_core.hosts.fast_path.methods import FastPath, NotHandled, read_envelope
+from mcp_core.hosts.fast_path.pipe import MAX_LINE
+from mcp_core.hosts.fast_path.shapes import is_notification
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
@@ -94,9 +94,9 @@ class _Call(NamedTuple):
 class StdioConnection:
     """One client on one pipe. Its first request decides the protocol era for the whole connection."""
 
-    def __init__(self, lane: Lane, write: Write, drain: Drain) -> None:
+    def __init__(self, fast_path: FastPath, write: Write, drain: Drain) -> None:
         """`drain` waits while the client does not read."""
-        self._lane, self._output, self._drain = lane, write, drain
+        self._fast_path, self._output, self._drain = fast_path, write, drain
         self._modern: bool | None = None
         self._client: JsonObject | None = None
         """The parameters of the handshake."""
@@ -176,17 +176,17 @@ class StdioConnection:
 
     async def _answer(self, request: RpcRequest, peer: Peer) -> None:
         try:
-            changes = self._lane.app.changes
+            changes = self._fast_path.app.changes
             if request.method == LISTEN and peer.modern and changes is not None:
                 result = await self._listen(request, peer, changes)
-            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and self._listener is not None and self._lane.is_live:
+            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and self._listener is not None and self._fast_path.is_live:
                 result = await self._set_subscription(request, peer, self._listener)
             else:
-                result = await self._lane.answer(request.method, request.params, peer)
+                result = await self._fast_path.answer(request.method, request.params, peer)
         except RpcError as error:
             self._send_error(request.id, error)
         except NotHandled:
-            self._send_error(request.id, self._lane.refuse(request.method, method_not_found(request.method), peer))
+            self._send_error(request.id, self._fast_path.refuse(request.method, method_not_found(request.method), peer))
         except asyncio.CancelledError:
             if self._ending:
                 self._send_error(request.id, server_stopping())
@@ -201,11 +201,11 @@ class StdioConnection:
         """Tell the client what changes until it cancels the request."""
         kinds, uris = wanted_kinds(request.params), wanted_resources(request.params)
         if kinds is None or uris is None:
-            raise self._lane.refuse(LISTEN, invalid_params(), peer)
-        self._lane.record(LISTEN, peer)
-        listener = ChangeListener(self._lane.app, changes)
+            raise self._fast_path.refuse(LISTEN, invalid_params(), peer)
+        self._fast_path.record(LISTEN, peer)
+        listener = ChangeListener(self._fast_path.app, changes)
         try:
-            await self._lane.wait_until_open()
+            await self._fast_path.wait_until_open()
             await listener.subscribe_to_all(uris, peer)
             async for message in listener.messages(_IDLE_SECONDS, kinds, request.id):
                 if message is not None:
@@ -223,13 +223,13 @@ class StdioConnection:
     async def _set_subscription(self, request: RpcRequest, peer: Peer, listener: ChangeListener) -> str:
         uri = subscribed_uri(request.params)
         if uri is None:
-            raise self._lane.refuse(request.method, invalid_params(), peer)
-        await self._lane.wait_until_open()
+            raise self._fast_path.refuse(request.method, invalid_params(), peer)
+        await self._fast_path.wait_until_open()
         try:
             if request.method == SUBSCRIBE:
                 await listener.subscribe(uri, peer)
             else:
-                self._lane.record(UNSUBSCRIBE, peer)
+                self._fast_path.record(UNSUBSCRIBE, peer)
                 listener.unsubscribe(uri)
         except Refused as refused:
             raise protocol_error(refused) from None
@@ -245,15 +245,15 @@ class StdioConnection:
         if self._modern:
             return self._modern_peer(request)
         if method == "initialize":
-            result, self._client = self._lane.initialize(request.params)
-            self._lane.record_handshake(self._lane.app.local_caller, self._client)
+            result, self._client = self._fast_path.initialize(request.params)
+            self._fast_path.record_handshake(self._fast_path.app.local_caller, self._client)
             self._send(result_message(request.id, result))
             return None
         if has_envelope:
             reason = "requests carrying the 2026-07-28 envelope are not accepted on it"
             raise RpcError(INVALID_REQUEST, f"this connection serves the handshake protocol era; {reason}")
         if self._client is None and not self._initialized and method != "ping":
-            raise invalid_params() if method in self._lane.checks.handshake else method_not_found(method)
+            raise invalid_params() if method in self._fast_path.checks.handshake else method_not_found(method)
         return self._handshake_peer(request)
 
     def _modern_peer(self, request: RpcRequest) -> Peer:
@@ -265,7 +265,7 @@ class StdioConnection:
         envelope = read_envelope(request.params)
         agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))
         return Peer(
-            caller=self._lane.app.local_caller,
+            caller=self._fast_path.app.local_caller,
             modern=True,
             agent_id=agent_id,
             agent_version=agent_version,
@@ -280,7 +280,7 @@ class StdioConnection:
         agent_id, agent_version = client_identity(client.get("clientInfo"))
         can_elicit = supports_forms(capabilities)
         return Peer(
-            caller=self._lane.app.local_caller,
+            caller=self._fast_path.app.local_caller,
             modern=False,
             agent_id=agent_id,
             agent_version=agent_version,
@@ -333,8 +333,8 @@ class StdioConnection:
             self._folders = None
         elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
-            if self._telling is None and self._lane.app.changes is not None and not self._modern:
-                self._listener = ChangeListener(self._lane.app, self._lane.app.changes)
+            if self._telling is None and self._fast_path.app.changes is not None and not self._modern:
+                self._listener = ChangeListener(self._fast_path.app, self._fast_path.app.changes)
                 self._telling = asyncio.ensure_future(self._tell_changes(self._listener))
 
     def _cancel(self, request_id: str | int | None) -> None:
@@ -362,7 +362,7 @@ class StdioConnection:
 
     def _refuse(self, request_id: str | int | None, error: RpcError, method: str = STDIO) -> None:
         """Answer a message with an error before anything is done, and record that."""
-        self._send_error(request_id, self._lane.refuse(method, error))
+        self._send_error(request_id, self._fast_path.refuse(method, error))
 
     def _send_error(self, request_id: str | int | None, error: RpcError) -> None:
         self._send(error_message(request_id, error))
@@ -370,7 +370,7 @@ class StdioConnection:
     @property
     def drain_seconds(self) -> float:
         """How long calls may go on after the end."""
-        seconds = self._lane.app.settings.drain_seconds
+        seconds = self._fast_path.app.settings.drain_seconds
         return FINISH_SECONDS if seconds is None else seconds
 
     @property
@@ -381,8 +381,8 @@ class StdioConnection:
     def refuse_requests(self) -> None:
         """Answer each request from now on with an error."""
         self._refusing = True
-        if self._lane.app.changes is not None:
-            self._lane.app.changes.stop()
+        if self._fast_path.app.changes is not None:
+            self._fast_path.app.changes.stop()
 
     async def finish(self, at_once: asyncio.Event) -> None:
         """Let calls finish: a client may send everything and close its side. What is too slow is stopped and answered.
@@ -401,7 +401,7 @@ class StdioConnection:
         for call in self._waiting:
             self._refuse(call.request.id, server_stopping(), call.request.method)
         self._waiting.clear()
-        self._lane.app.stop_calls()
+        self._fast_path.app.stop_calls()
 
     async def _wait_for_calls(self, seconds: float, hurry: asyncio.Future[Any] | None = None) -> None:
         with suppress(TimeoutError):

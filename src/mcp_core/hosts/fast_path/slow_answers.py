@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, Protocol, cast
 
-from mcp_core.hosts.lane.asgi import EventStream, HttpResponse, Receive, Send
-from mcp_core.hosts.lane.client_requests import confirm, elicit
-from mcp_core.hosts.lane.client_watch import ClientWatch
-from mcp_core.hosts.lane.http_errors import cancelled
-from mcp_core.hosts.lane.jsonrpc import RpcRequest, progress_message, progress_token
-from mcp_core.hosts.lane.sessions import SendMessage, Sessions
+from mcp_core.hosts.fast_path.asgi import EventStream, HttpResponse, Receive, Send
+from mcp_core.hosts.fast_path.client_requests import confirm, elicit
+from mcp_core.hosts.fast_path.client_watch import ClientWatch
+from mcp_core.hosts.fast_path.http_errors import cancelled
+from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, progress_message, progress_token
+from mcp_core.hosts.fast_path.sessions import SendMessage, Sessions
 from mcp_core.hosts.protocol import Peer
 from mcp_core.text.json_text import JsonObject
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from mcp_core.app import App
-from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.opening import open_in_background
-from mcp_core.hosts.lane.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
-from mcp_core.hosts.lane.stdio_connection import StdioConnection
+from mcp_core.hosts.fast_path.methods import FastPath
+from mcp_core.hosts.fast_path.opening import open_in_background
+from mcp_core.hosts.fast_path.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
+from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from mcp_core.process.interrupt import drain_notice
 
 
@@ -34,7 +34,7 @@ async def serve_stdio(app: App) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
     lines, output = await open_lines(source), await open_output(sink)
     async with open_in_background(app) as opening:
-        connection = StdioConnection(Lane(app, opening), output.write, output.drain)
+        connection = StdioConnection(FastPath(app, opening), output.write, output.drain)
         serving = asyncio.ensure_future(_serve(connection, lines, output, signals))
         output_closed = asyncio.ensure_future(output.wait_closed())
         try:

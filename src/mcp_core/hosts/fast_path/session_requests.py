@@ -4,12 +4,12 @@ from typing import cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.hosts.lane.asgi import HttpResponse, accepts_json_and_events, is_json
-from mcp_core.hosts.lane.http_errors import error_response
-from mcp_core.hosts.lane.jsonrpc import RpcRequest, decode, is_message, parse_request, result_message
-from mcp_core.hosts.lane.methods import Lane, NotHandled
-from mcp_core.hosts.lane.request_head import RequestHead
-from mcp_core.hosts.lane.sessions import Session, Sessions
+from mcp_core.hosts.fast_path.asgi import HttpResponse, accepts_json_and_events, is_json
+from mcp_core.hosts.fast_path.http_errors import error_response
+from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, decode, is_message, parse_request, result_message
+from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
+from mcp_core.hosts.fast_path.request_head import RequestHead
+from mcp_core.hosts.fast_path.sessions import Session, Sessions
 from mcp_core.hosts.protocol import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Peer, RpcError, supports_forms
 
 SESSION_STREAM = "(stream)"
@@ -19,17 +19,17 @@ SESSION_STREAM = "(stream)"
 class SessionRequests:
     """Reads the requests in the sessions of one app, and answers what is about the sessions themselves."""
 
-    def __init__(self, app: App, lane: Lane, sessions: Sessions) -> None:
-        self._app, self._lane, self._sessions = app, lane, sessions
+    def __init__(self, app: App, fast_path: FastPath, sessions: Sessions) -> None:
+        self._app, self._fast_path, self._sessions = app, fast_path, sessions
 
     async def initialize(self, request: RpcRequest, caller: Caller) -> HttpResponse:
         """Begin a session. Raises NotHandled where the SDK must say what is wrong with the handshake."""
         try:
-            result, params = self._lane.initialize(request.params)
+            result, params = self._fast_path.initialize(request.params)
         except RpcError as error:
             raise NotHandled("handshake") from error
         session_id = await self._sessions.begin(params, caller)
-        self._lane.record_handshake(caller, params)
+        self._fast_path.record_handshake(caller, params)
         response = HttpResponse(200, result_message(request.id, result))
         return response.with_header(b"mcp-session-id", session_id.encode())
 
@@ -71,7 +71,7 @@ class SessionRequests:
         return head.complete(peer)
 
     async def read(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
-        """The request that came in a session of the lane, or the response where it is not one.
+        """The request that came in a session of the fast path, or the response where it is not one.
 
         The SDK does not know the session, so errors are answered here, worded and ordered as the SDK does it.
         """
@@ -112,10 +112,10 @@ class SessionRequests:
         if supports_forms(request.params.get("capabilities")) and not peer.can_elicit:
             # The id says that this client cannot be asked: the session ends, and the client begins another.
             await self._sessions.end(cast(str, peer.session_id))
-            self._lane.refuse("initialize", RpcError(INVALID_REQUEST, "Session not found"), peer)
+            self._fast_path.refuse("initialize", RpcError(INVALID_REQUEST, "Session not found"), peer)
             return error_response(404, INVALID_REQUEST, "Session not found")
-        result, params = self._lane.initialize(request.params)
-        self._lane.record_handshake(peer.caller, params)
+        result, params = self._fast_path.initialize(request.params)
+        self._fast_path.record_handshake(peer.caller, params)
         return HttpResponse(200, result_message(request.id, result))
 
 

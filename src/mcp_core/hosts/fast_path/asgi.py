@@ -1,4 +1,4 @@
-"""HTTP over ASGI as the fast lane reads and writes it: headers, bodies, responses and event streams."""
+"""HTTP over ASGI as the fast path reads and writes it: headers, bodies, responses and event streams."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The head of a request over HTTP: what the fast lane reads in its headers."""
+"""The head of a request over HTTP: what the fast path reads in its headers."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, caller_without_token, is_allowed
-from mcp_core.hosts.lane.asgi import (
+from mcp_core.hosts.fast_path.asgi import (
     HEADERS_READ,
     Header,
     Headers,
@@ -17,7 +17,7 @@ from mcp_core.hosts.lane.asgi import (
     read_headers,
     trace_ids,
 )
-from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.fast_path.methods import NotHandled
 from mcp_core.hosts.protocol import HANDSHAKES, Peer
 
 
@@ -53,7 +53,7 @@ class RequestHead(NamedTuple):
     """Whether it is of a protocol version with a handshake."""
     host_problem: HttpResponse | None
     needs_sdk: bool
-    """Whether a header is wrong or rare. Outside the lane's own sessions, the SDK then answers."""
+    """Whether a header is wrong or rare. Outside the fast path's own sessions, the SDK then answers."""
     has_media_types: bool
     trace_ids: dict[str, str] | None
     declared: RequestHeaders

@@ -1,0 +1,1 @@
+"""The fast path: ordinary requests, answered without the MCP SDK."""

@@ -1,1 +1,0 @@
-"""The fast lane: ordinary requests, answered without the MCP SDK."""
