@@ -6,13 +6,14 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.pipeline import Pipeline
-from mcp_core.calling.records import Body, Call, Failure, Permit, Request
+from mcp_core.calling.records import Call, Permit, Request
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.record import CallRecord, StackLimit, failure_level, log_system_failure
 from mcp_core.errors import ElicitationUnsupported, Refused
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
+from mcp_core.state.body import Body, Failure
 
 logger = get_logger(__name__)
 

@@ -19,7 +19,7 @@ from mcp_core.calling.bound import BoundTool, bind, cache_tags, unknown_tool
 from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
-from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
+from mcp_core.calling.records import Answer, Call, CallOutcome, Permit, Question, Request
 from mcp_core.calling.render import StructuredTools, render
 from mcp_core.calling.running import MAX_HOLD_SECONDS, RunningHandlers
 from mcp_core.calling.stages.authorize import authorize
@@ -49,6 +49,7 @@ from mcp_core.idempotency.state_store import StateKeyStore
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL
 from mcp_core.registry import ToolRegistry
+from mcp_core.state.body import Body, Failure
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
 from mcp_core.tool_result import metadata_json

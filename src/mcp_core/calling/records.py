@@ -21,7 +21,6 @@ from mcp_core.context import (
     ToolContext,
 )
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.errors import ErrorKind
 
 CallOutcome = Literal["ok", "validation", "business", "system", "cancelled", "asked"]
 
@@ -96,38 +95,6 @@ class Question(NamedTuple):
     state: str
     requests: Mapping[str, Mapping[str, Any]] | None = None
     """The questions of a handler, by name: the parameters of `elicitation/create`. None for a confirmation."""
-
-
-class Failure(NamedTuple):
-    """Why a call failed, in texts that may leave the server."""
-
-    error: str
-    error_type: str
-    kind: ErrorKind
-    error_id: str | None = None
-    exception_type: str | None = None
-
-
-class Body(NamedTuple):
-    """A checked result before it is put into a wire format. `data`, `hints` and `blocks` are JSON texts."""
-
-    data: str | None = None
-    failure: Failure | None = None
-    message: str | None = None
-    instruction: str | None = None
-    hints: str | None = None
-    blocks: str = ""
-    """Further content blocks, such as images, with commas between them."""
-    verbatim: bool = False
-    """Whether the blocks are the whole answer, as another server gave it; `data` is its structured content."""
-
-    def rename_tools(self, rename: Callable[[str], str]) -> "Body":
-        """The same, with other names of tools in the texts. Hints have these names already."""
-        return self._replace(
-            failure=self.failure and self.failure._replace(error=rename(self.failure.error)),
-            message=self.message and rename(self.message),
-            instruction=self.instruction and rename(self.instruction),
-        )
 
 
 class VerbatimResult(NamedTuple):

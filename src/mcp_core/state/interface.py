@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from mcp_core.declare.spec import RateLimit
+from mcp_core.state.body import Body
 
 MAX_ENTRY_LENGTH = 1_000_000
 """In characters. Longer answers are not cached."""
@@ -12,22 +13,11 @@ MAX_EXACT_CALLS = 1000
 """Limits up to this many calls are exact: the time of each call is kept. Larger ones count calls in two windows."""
 
 
-class CachedAnswer(NamedTuple):
-    """A successful answer in the cache: its parts as JSON texts, and its message and instruction."""
-
-    data: str | None = None
-    message: str | None = None
-    instruction: str | None = None
-    hints: str | None = None
-    blocks: str = ""
-    verbatim: bool = False
-
-
 class Lookup(NamedTuple):
     """The generation of the data behind the tags of a tool, and the answer that was cached in it."""
 
     generation: str
-    answer: CachedAnswer | None
+    answer: Body | None
 
 
 class StateUnavailable(Exception):
@@ -65,7 +55,7 @@ class State(Protocol):
         """The cached answer, if it is fresh and none of its tags was invalidated since."""
         ...
 
-    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+    async def store(self, key: str, generation: str, answer: Body, ttl: float) -> None:
         """Cache an answer for `ttl` seconds, under the generation that was looked up before it was made."""
         ...
 

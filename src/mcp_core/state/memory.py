@@ -7,7 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Lookup, StateUnavailable
+from mcp_core.state.body import Body
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, Lookup, StateUnavailable
 
 MAX_ENTRIES = 4096
 MAX_CLAIMS = 65_536
@@ -23,12 +24,12 @@ class MemoryState:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._windows: dict[str, _CallLog | _CallCounter] = {}
+        self._windows: dict[str, _CallTimes | _CallCounter] = {}
         self._max_windows = MAX_ENTRIES
         self._generations: dict[str, int] = {}
         self._generation_texts: dict[tuple[str, ...], str] = {}
         """The generations of all tags of a tool as one text, since the last change."""
-        self._answers: OrderedDict[str, tuple[float, str, CachedAnswer]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[float, str, Body]] = OrderedDict()
         self._claims: dict[str, float] = {}
         self._marks: OrderedDict[str, float] = OrderedDict()
         self._sets: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
@@ -46,7 +47,7 @@ class MemoryState:
         if window is None:
             if len(self._windows) >= self._max_windows:
                 self._drop_ended_windows(now)
-            kind = _CallLog if limit.max_calls <= MAX_EXACT_CALLS else _CallCounter
+            kind = _CallTimes if limit.max_calls <= MAX_EXACT_CALLS else _CallCounter
             window = self._windows[key] = kind(limit)
         return window.hit(now)
 
@@ -67,7 +68,7 @@ class MemoryState:
         self._answers.move_to_end(key)
         return Lookup(generation, entry[2])
 
-    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+    async def store(self, key: str, generation: str, answer: Body, ttl: float) -> None:
         if len(answer.data or "") + len(answer.blocks) + len(key) > MAX_ENTRY_LENGTH:
             return
         self._answers[key] = (self._clock() + ttl, generation, answer)
@@ -165,7 +166,7 @@ class MemoryState:
 # --- rate limits: the same two algorithms as in redis_scripts --------------------------------------------------
 
 
-class _CallLog:
+class _CallTimes:
     """The times of the last calls, as many as the limit allows. A call must wait while the oldest is in the window."""
 
     __slots__ = ("_limit", "_oldest", "_times", "_window", "ends")

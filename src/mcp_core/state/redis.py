@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import math
 import secrets
 from collections.abc import Callable, Sequence
@@ -13,7 +12,8 @@ from redis.exceptions import NoScriptError, RedisError
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, CachedAnswer, DependencyHealth, Lookup, StateUnavailable
+from mcp_core.state.body import Body
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, DependencyHealth, Lookup, StateUnavailable
 from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
 from mcp_core.state.redis_scripts import HIT, LOOKUP
 
@@ -103,8 +103,8 @@ class RedisState:
         except NoScriptError:  # somebody flushed the scripts
             return await self._connection.execute(purpose, "EVAL", script.text, *command)
 
-    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
-        text = json.dumps(answer._asdict())
+    async def store(self, key: str, generation: str, answer: Body, ttl: float) -> None:
+        text = answer.to_text()
         if len(text) <= MAX_ENTRY_LENGTH and not self._connection.is_congested:
             # Nobody has to wait: a look-up of this process comes after it, and one of another may miss it.
             milliseconds = max(1, int(ttl * 1000))
@@ -249,7 +249,7 @@ class RedisState:
 
 def _lookup(generation: str = "", entry: str | None = None) -> Lookup:
     try:
-        answer = None if entry is None else CachedAnswer(**json.loads(entry[len(generation) + 1 :]))
-    except (ValueError, TypeError):
+        answer = None if entry is None else Body.from_text(entry[len(generation) + 1 :])
+    except (ValueError, TypeError, KeyError):
         answer = None  # written by another release
     return Lookup(generation, answer)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.state import memory
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, State, StateUnavailable
+from mcp_core.state.body import Body
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, State, StateUnavailable
 from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
 from tests.thorough import examples
@@ -37,11 +38,11 @@ async def state(request: pytest.FixtureRequest) -> AsyncIterator[State]:
 NOTES = ["notes"]
 
 
-async def keep(state: State, key: str, answer: CachedAnswer, ttl: float = 60, tags: Sequence[str] = ("notes",)) -> None:
+async def keep(state: State, key: str, answer: Body, ttl: float = 60, tags: Sequence[str] = ("notes",)) -> None:
     await state.store(key, (await state.lookup(key, tags)).generation, answer, ttl)
 
 
-async def recall(state: State, key: str, tags: Sequence[str] = ("notes",)) -> CachedAnswer | None:
+async def recall(state: State, key: str, tags: Sequence[str] = ("notes",)) -> Body | None:
     return (await state.lookup(key, tags)).answer
 
 
@@ -70,51 +71,51 @@ async def test_a_key_that_is_not_valid_unicode_harms_nobody(state: State):
     waits = await asyncio.gather(*(state.hit(key, limit) for key in ("ann", "\ud800", "ben", "\ud800")))
     assert waits[:3] == [0.0, 0.0, 0.0]
     assert waits[3] > 0
-    await keep(state, "\ud800", CachedAnswer("1"))
-    assert await recall(state, "\ud800") == CachedAnswer("1")
+    await keep(state, "\ud800", Body("1"))
+    assert await recall(state, "\ud800") == Body("1")
 
 
 async def test_an_answer_is_found_again_whole(state: State):
-    answer = CachedAnswer('{"a":"ü\\u0000"}', "for the person", "for the agent", '{"confidence":1.0}')
+    answer = Body('{"a":"ü\\u0000"}', None, "for the person", "for the agent", '{"confidence":1.0}')
     await keep(state, "key", answer)
     assert await recall(state, "key") == answer
     assert await recall(state, "other key") is None
 
 
 async def test_an_answer_past_its_time_is_gone(state: State):
-    await keep(state, "key", CachedAnswer("1"), 0.001)
+    await keep(state, "key", Body("1"), 0.001)
     async with asyncio.timeout(60):
         while await recall(state, "key") is not None:  # noqa: ASYNC110 - the event is in another process
             await asyncio.sleep(0.001)
 
 
 async def test_a_later_answer_replaces_the_first(state: State):
-    await keep(state, "key", CachedAnswer("1"))
-    await keep(state, "key", CachedAnswer("2"))
-    assert await recall(state, "key") == CachedAnswer("2")
+    await keep(state, "key", Body("1"))
+    await keep(state, "key", Body("2"))
+    assert await recall(state, "key") == Body("2")
 
 
 async def test_an_answer_that_is_too_large_is_not_kept(state: State):
-    await keep(state, "key", CachedAnswer('"' + "x" * MAX_ENTRY_LENGTH + '"'))
-    await keep(state, "images", CachedAnswer("1", blocks="x" * MAX_ENTRY_LENGTH))
+    await keep(state, "key", Body('"' + "x" * MAX_ENTRY_LENGTH + '"'))
+    await keep(state, "images", Body("1", blocks="x" * MAX_ENTRY_LENGTH))
     assert await recall(state, "key") is None
     assert await recall(state, "images") is None
 
 
 async def test_forgetting_a_tag_forgets_the_answers_behind_it_and_no_others(state: State):
     for key, tags in (("notes", NOTES), ("math", ["math"]), ("both", ["math", "notes"]), ("none", [])):
-        await keep(state, key, CachedAnswer("1"), tags=tags)
+        await keep(state, key, Body("1"), tags=tags)
     await state.invalidate(NOTES)
     assert await recall(state, "notes") is None
     assert await recall(state, "both", ["math", "notes"]) is None
-    assert await recall(state, "math", ["math"]) == CachedAnswer("1")
-    assert await recall(state, "none", []) == CachedAnswer("1")
+    assert await recall(state, "math", ["math"]) == Body("1")
+    assert await recall(state, "none", []) == Body("1")
 
 
 async def test_an_answer_that_was_made_before_its_tag_was_forgotten_is_not_found(state: State):
     before = (await state.lookup("key", NOTES)).generation
     await state.invalidate(NOTES)
-    await state.store("key", before, CachedAnswer("stale"), 60)
+    await state.store("key", before, Body("stale"), 60)
     assert await recall(state, "key") is None
 
 
@@ -246,10 +247,10 @@ async def test_windows_that_have_passed_are_dropped():
 async def test_the_memory_keeps_the_answers_used_last():
     state = MemoryState()
     for number in range(MAX_ENTRIES):
-        await keep(state, f"key {number}", CachedAnswer("1"))
+        await keep(state, f"key {number}", Body("1"))
     await recall(state, "key 0")
-    await keep(state, "one more", CachedAnswer("1"))
-    assert await recall(state, "key 0") == CachedAnswer("1")
+    await keep(state, "one more", Body("1"))
+    assert await recall(state, "key 0") == Body("1")
     assert await recall(state, "key 1") is None
 
 
@@ -305,8 +306,8 @@ async def test_two_processes_on_one_redis_are_one(redis_url: str):
     assert [await one.hit("ann", limit), await two.hit("ann", limit)] == [0.0, 0.0]
     assert await one.hit("ann", limit) > 0
     assert await two.hit("ann", limit) > 0
-    await keep(one, "key", CachedAnswer("1"))
-    assert await recall(one, "key") == await recall(two, "key") == CachedAnswer("1")
+    await keep(one, "key", Body("1"))
+    assert await recall(one, "key") == await recall(two, "key") == Body("1")
     await one.invalidate(["notes"])
     assert await recall(two, "key") is None
     assert [await one.claim("nonce", 60), await two.claim("nonce", 60)] == [True, False]
@@ -360,8 +361,8 @@ async def test_a_redis_with_a_password_is_used_with_it_and_a_wrong_one_is_not_sh
 async def test_two_servers_on_one_redis_share_nothing(redis_url: str):
     one, two, limit = RedisState(redis_url, "one"), RedisState(redis_url, "two"), RateLimit(1, HOUR)
     assert [await one.hit("ann", limit), await two.hit("ann", limit)] == [0.0, 0.0]
-    await keep(one, "key", CachedAnswer("1"))
-    assert await recall(one, "key") == CachedAnswer("1")
+    await keep(one, "key", Body("1"))
+    assert await recall(one, "key") == Body("1")
     assert await recall(two, "key") is None
     assert [await one.claim("nonce", 60), await two.claim("nonce", 60)] == [True, True]
     assert await one.seal_key() != await two.seal_key()
@@ -372,7 +373,7 @@ async def test_two_servers_on_one_redis_share_nothing(redis_url: str):
 async def test_everything_in_redis_is_below_the_servers_name_and_shows_no_arguments(redis_server, redis_url: str):
     state = RedisState(redis_url, "demo")
     await state.hit("ann\0add", RateLimit(1, HOUR))
-    await keep(state, 'ann\0add\x001.0.0\0{"pin":"4711"}', CachedAnswer("1"))
+    await keep(state, 'ann\0add\x001.0.0\0{"pin":"4711"}', Body("1"))
     await state.invalidate(["notes"])
     await state.claim("nonce", 60)
     await state.mark("mark", 60)
@@ -400,8 +401,8 @@ async def test_closing_leaves_no_connection_behind(redis_server, redis_url: str)
 @pytest.mark.parametrize("text", ["no json", "[1]", '{"shape": "of another release"}'])
 async def test_an_answer_that_another_release_wrote_is_a_miss(redis_server, redis_url: str, text: str):
     state = RedisState(redis_url, "test", timeout=PATIENCE)
-    await keep(state, "key", CachedAnswer("1"))
-    assert await recall(state, "key") == CachedAnswer("1")
+    await keep(state, "key", Body("1"))
+    assert await recall(state, "key") == Body("1")
     with redis.Redis(port=redis_server.port, decode_responses=True) as client:
         [key] = client.keys("*:answer:*")
         client.set(key, client.get(key).partition("\n")[0] + "\n" + text)
@@ -436,7 +437,7 @@ async def test_a_redis_that_hangs_costs_one_timeout_and_then_nothing_until_it_an
     server = new_redis()
     state = RedisState(server.url, "test", timeout=SHORT)
     await state.open()
-    await keep(state, "key", CachedAnswer("1"))
+    await keep(state, "key", Body("1"))
     server.process.send_signal(signal.SIGSTOP)
     async with asyncio.timeout(60):
         results = await asyncio.gather(*(use(state) for use in USES.values()), return_exceptions=True)
@@ -461,7 +462,7 @@ async def test_a_redis_that_comes_back_is_used_again(new_redis):
     server = new_redis()
     state = RedisState(server.url, "test", timeout=PATIENCE)
     key = await state.seal_key()
-    await keep(state, "key", CachedAnswer("1"))
+    await keep(state, "key", Body("1"))
     await state.hit("ann", RateLimit(9, HOUR))
     server.stop()
     await until_unhealthy(state)
@@ -470,8 +471,8 @@ async def test_a_redis_that_comes_back_is_used_again(new_redis):
     server.start()
     await until_healthy(state)
     assert await recall(state, "key") is None  # Redis was empty
-    await keep(state, "key", CachedAnswer("2"))
-    assert await recall(state, "key") == CachedAnswer("2")
+    await keep(state, "key", Body("2"))
+    assert await recall(state, "key") == Body("2")
     assert await state.hit("ann", RateLimit(9, HOUR)) == 0.0
     another = RedisState(server.url, "test", timeout=PATIENCE)
     assert await another.seal_key() == await state.seal_key() == key  # the one that was lost is put back
@@ -483,8 +484,8 @@ async def test_what_was_forgotten_while_redis_was_away_is_not_found_after_it(new
     server = new_redis()
     state = RedisState(server.url, "test", timeout=SHORT)
     await state.open()
-    await keep(state, "key", CachedAnswer("stale"))
-    assert await recall(state, "key") == CachedAnswer("stale")
+    await keep(state, "key", Body("stale"))
+    assert await recall(state, "key") == Body("stale")
     server.process.send_signal(signal.SIGSTOP)
     with pytest.raises(StateUnavailable):
         await state.lookup("key", NOTES)
@@ -534,8 +535,8 @@ async def test_an_answer_from_before_a_change_is_not_found_when_redis_loses_the_
     redis_server, redis_url: str
 ):
     state = RedisState(redis_url, "test", timeout=PATIENCE)
-    await keep(state, "key", CachedAnswer("stale"))
-    assert await recall(state, "key") == CachedAnswer("stale")
+    await keep(state, "key", Body("stale"))
+    assert await recall(state, "key") == Body("stale")
     await state.invalidate(NOTES)
     with redis.Redis(port=redis_server.port) as client:
         assert client.delete("toolcharter:test:tag:notes") == 1

@@ -12,9 +12,9 @@ def to_text(outcome: Any) -> str:
     """An answer, a question, a value of JSON, or an error of the protocol."""
     if isinstance(outcome, Answer):
         meta = None if outcome.meta is None else dict(outcome.meta)
-        parts: list[Any] = ["answer", *outcome._replace(meta=meta)]
+        parts: list[Any] = ["answer", outcome._asdict() | {"meta": meta}]
     elif isinstance(outcome, Question):
-        parts = ["question", *outcome]
+        parts = ["question", outcome._asdict()]
     elif isinstance(outcome, ElicitationUnsupported):
         parts = ["unsupported", str(outcome), outcome.mode]
     elif isinstance(outcome, Refused):
@@ -30,9 +30,9 @@ def from_text(text: str) -> Any:
     """The outcome. Raises it if it is an error."""
     kind, *parts = json.loads(text)
     if kind == "answer":
-        return Answer(*parts)
+        return Answer(**parts[0])
     if kind == "question":
-        return Question(*parts)
+        return Question(**parts[0])
     if kind == "unsupported":
         raise ElicitationUnsupported(parts[0], mode=parts[1])
     if kind == "refused":

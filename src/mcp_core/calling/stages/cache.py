@@ -8,9 +8,10 @@ so that earlier answers are no longer found, nor those of queries that ran at th
 from typing import NamedTuple
 
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Body, Call
+from mcp_core.calling.records import Call
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import CachedAnswer, State, StateUnavailable
+from mcp_core.state.body import Body
+from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
 
@@ -33,7 +34,7 @@ async def lookup(
         log = logger.debug if error.is_known else logger.warning
         log("The cache cannot be reached; calls go on without it: %s", error.__cause__)
         return None, None
-    return CachePlace(key, generation), None if known is None else Body(known.data, None, *known[1:])
+    return CachePlace(key, generation), known
 
 
 async def store(place: CachePlace, body: Body, tool: BoundTool, state: State) -> None:
@@ -41,7 +42,7 @@ async def store(place: CachePlace, body: Body, tool: BoundTool, state: State) ->
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
-        await state.store(place.key, place.generation, CachedAnswer(body.data, *body[2:]), tool.cache_ttl)
+        await state.store(place.key, place.generation, body, tool.cache_ttl)
     except StateUnavailable as error:
         logger.debug("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
 

@@ -9,11 +9,12 @@ from pydantic import ValidationError
 from pydantic_core import SchemaValidator
 
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Body, Failure, Permit, VerbatimResult
+from mcp_core.calling.records import Permit, VerbatimResult
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
 from mcp_core.result import Image, Result
+from mcp_core.state.body import Body, Failure
 from mcp_core.text import json_text
 from mcp_core.tool_result import ToolResult
 

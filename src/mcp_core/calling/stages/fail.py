@@ -2,11 +2,12 @@
 
 import os
 
-from mcp_core.calling.records import Body, Call, Failure
+from mcp_core.calling.records import Call
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure
 from mcp_core.calling.stages.observe import secret_values
 from mcp_core.errors import BrokenResult, ToolError, UnknownTool
 from mcp_core.mcp_log import hide_secrets, redact_text
+from mcp_core.state.body import Body, Failure
 
 
 def fail(error: Exception, call: Call, policy: HintPolicy | None) -> Body:

@@ -9,12 +9,13 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_core import hints
 from mcp_core.calling.policy import HintDetail
-from mcp_core.calling.records import Failure, Permit
+from mcp_core.calling.records import Permit
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
 from mcp_core.hints import AgentHints, HintWarning, NeededArgument
 from mcp_core.registry import ToolRegistry
+from mcp_core.state.body import Failure
 from mcp_core.text import json_text
 
 _MAX_ECHO_LENGTH = 2000

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Body, Call, Failure
+from mcp_core.calling.records import Call
 from mcp_core.declare.charter import META
 from mcp_core.errors import (
     Busy,
@@ -22,6 +22,7 @@ from mcp_core.errors import (
     Unavailable,
 )
 from mcp_core.idempotency.keys import KeyBusy, KeyedCall, KeyRecord, KeyStore, KeyTaken
+from mcp_core.state.body import Body
 from mcp_core.state.interface import StateUnavailable
 
 KEY = META + "idempotency-key"
@@ -66,7 +67,7 @@ async def carry_out_once(
             body = await act()
             failure = body.failure
             if failure is None or failure.kind != "system":
-                await _complete(call, within_deadline(claim.complete(json.dumps(body), failed=failure is not None)))
+                await _complete(call, within_deadline(claim.complete(body.to_text(), failed=failure is not None)))
             elif failure.error_type == Busy.error_type:
                 claim.abandon()
             return body, False
@@ -95,8 +96,7 @@ def _answer(call: KeyedCall, record: KeyRecord) -> Body:
             "Send a new key with a new call, and the same tool and arguments with the same key."
         )
     if record.answer is not None:
-        body = Body(*json.loads(record.answer))
-        return body._replace(failure=body.failure and Failure(*body.failure))
+        return Body.from_text(record.answer)
     if record.in_progress:
         raise _in_progress(call)
     raise OutcomeUnknown(

@@ -11,10 +11,11 @@ from pydantic_core import to_json
 
 from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import UNKNOWN
-from mcp_core.calling.records import Call, CallOutcome, Failure
+from mcp_core.calling.records import Call, CallOutcome
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
+from mcp_core.state.body import Failure
 
 logger = get_logger(__name__)
 
