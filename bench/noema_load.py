@@ -19,7 +19,7 @@ from bench.noema_data import DECKS, DECKS_IN_TREE, TYPES, Block, Collection, blo
 from mcp_core.db import address, open_database
 from mcp_noema.model import BUILT_IN
 from mcp_noema.store import tables
-from mcp_noema.store.collection import MIGRATIONS
+from mcp_noema.store.opening import MIGRATIONS
 from mcp_noema.store.row_mapping import note_type_values
 
 BYTES_A_CARD = {"SQLite": 2_200, "PostgreSQL": 4_000}

@@ -17,7 +17,7 @@ from mcp_noema.hint_parts import (
     study_action,
 )
 from mcp_noema.model import Card, CardId, Deck, DeckId, NoteId, Preset, ReviewId, State
-from mcp_noema.repositories import COUNT_LIMIT, HeldBack, Queue, RecentReviews, RecordedReview
+from mcp_noema.records import COUNT_LIMIT, HeldBack, Queue, RecentReviews, RecordedReview
 from toolcharter.hints import (
     NO_IMPACT,
     AgentHints,

@@ -5,15 +5,18 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mcp_noema.model import Dice, World, roll
-from mcp_noema.repositories import REPOSITORIES, Collection
+from mcp_noema.model import World, roll
 from mcp_noema.settings import NoemaSettings, default_files
+from mcp_noema.store import Store
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
 from toolcharter import App, Naming
 from toolcharter.declarations import ResponseTime
 from toolcharter.files import Folder
+
+if TYPE_CHECKING:
+    from toolcharter.db import Database
 
 VERSION = "1.0.0"
 DESCRIPTION = "Spaced-repetition learning through your agent."
@@ -59,9 +62,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
     )
     app.provide(World, world)
     app.provide(Folder, partial(_open_folder, settings))
-    app.provide(Collection, _open_collection)
-    for repository in REPOSITORIES:
-        app.provide(repository, partial(_repository, repository))
+    app.provide(Store, _open_store)
     return app
 
 
@@ -73,22 +74,18 @@ def _open_folder(settings: NoemaSettings) -> Generator[Folder]:
         folder.close()
 
 
-async def _open_collection(app: App, world: World) -> AsyncGenerator[Collection]:
-    # In a thread, so that the server answers while SQLAlchemy is imported.
-    store = await asyncio.to_thread(_store, app.settings.db, world.dice)
-    async with store as collection:
-        await app.use_database(collection.database)
-        yield collection
+async def _open_store(app: App) -> AsyncGenerator[Store]:
+    # In threads, so that the server answers while SQLAlchemy is imported.
+    opening = await asyncio.to_thread(_open_database, app.settings.db)
+    async with opening as database:
+        await app.use_database(database)
+        yield await asyncio.to_thread(Store, database)
 
 
-def _repository(of: type[Any], collection: Collection) -> Any:
-    return collection.repositories[of]
+def _open_database(url: str | None) -> "AbstractAsyncContextManager[Database]":
+    from mcp_noema.store.opening import open_migrated  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
 
-
-def _store(url: str | None, dice: Dice | None) -> AbstractAsyncContextManager[Collection]:
-    from mcp_noema.store.collection import open_collection  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
-
-    return open_collection(url, dice)
+    return open_migrated(url)
 
 
 async def _create_example_data(app: App) -> None:

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_noema.model import CardId, DeckId, World
-from mcp_noema.repositories import AnkiPackages, Collection, Decks, Draft, NewReview, Notes, Reviews
-from mcp_noema.store import users
+from mcp_noema.records import Draft, NewReview
+from mcp_noema.store import Store, users
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
 from toolcharter import App
@@ -22,16 +22,25 @@ async def create_example_data(app: App) -> None:
     """
     world = _at_noon(app.provided(World))
     app.provide(World, world)
-    now = world.now()
-    await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
+    now, store = world.now(), app.provided(Store)
+    await store.write(store.decks.add, LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
-    await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
-    await app.provided(Reviews).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now)
-    await app.provided(Collection).database.write(_insert_old_reviews, now)
-    folder, packages = app.provided(Folder), app.provided(AnkiPackages)
+    await store.write(store.notes.add, LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
+    await store.write(store.reviews.record, LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, world.dice)
+    await store.write(_insert_old_reviews, now)
+    folder = app.provided(Folder)
     folder.use_temporary_folder()
     file = folder.file_to_write("french.apkg", ".apkg")
-    await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _ignore_progress, scheduling=True, overwrite=False)
+    await store.anki_packages.export_file(
+        store.database,
+        LOCAL,
+        file,
+        DeckId("deck_2"),
+        now,
+        report_progress=_ignore_progress,
+        scheduling=True,
+        overwrite=False,
+    )
 
 
 def _at_noon(world: World) -> World:

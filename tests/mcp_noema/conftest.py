@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from mcp_core import App
 from mcp_core.db import address, open_database
-from mcp_noema.store.collection import MIGRATIONS
+from mcp_noema.store.opening import MIGRATIONS
 from tests.conftest import PostgresServer
 from tests.mcp_noema.compiled_statements import shared_between_engines
 from tests.mcp_noema.learner import Clock, Learner, open_app

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from mcp_noema.model import DeckId
-from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
+from mcp_noema.records import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import imports
 from mcp_noema.store.prepared_import import PreparedImport, ReportRows
 from toolcharter.db import Database
@@ -15,61 +15,64 @@ from toolcharter.plurals import count
 _MIN_ROWS_TO_REPORT = 10_000
 
 
-class SqlAnkiPackages:
-    """Imports and exports of all users."""
+async def import_file(
+    database: Database,
+    owner: str,
+    path: Path,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    report_progress: ReportProgress,
+) -> ImportSummary:
+    """Import a file, inside a deck if one is given: all of it, or nothing."""
+    with PreparedImport() as prepared:
+        async with _ProgressReports(report_progress) as progress:
+            progress.report(0, 1, "Reading the file.")
+            await asyncio.to_thread(_read, path, prepared, now, progress)
+            rows = prepared.count_rows()
+            size = f"{count(len(prepared.notes), 'note')}, {count(len(prepared.cards), 'card')}"
+            size = f"{size} and {count(len(prepared.reviews), 'review')}"
+            progress.report(rows, 2 * rows, f"The file has {size}.")
+            report_rows = progress.start(rows, 2 * rows, "written", before=rows)
+            summary = await database.write(
+                imports.write_package, owner, prepared, deck_id, now, report_rows=report_rows
+            )
+            progress.report(2 * rows, 2 * rows, "Done.")
+    return summary
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
-    async def import_file(
-        self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
-    ) -> ImportSummary:
-        with PreparedImport() as prepared:
-            async with _ProgressReports(report_progress) as progress:
-                progress.report(0, 1, "Reading the file.")
-                await asyncio.to_thread(_read, path, prepared, now, progress)
-                rows = prepared.count_rows()
-                size = f"{count(len(prepared.notes), 'note')}, {count(len(prepared.cards), 'card')}"
-                size = f"{size} and {count(len(prepared.reviews), 'review')}"
-                progress.report(rows, 2 * rows, f"The file has {size}.")
-                report_rows = progress.start(rows, 2 * rows, "written", before=rows)
-                summary = await self._database.write(
-                    imports.write_package, owner, prepared, deck_id, now, report_rows=report_rows
-                )
-                progress.report(2 * rows, 2 * rows, "Done.")
-        return summary
+async def export_file(
+    database: Database,
+    owner: str,
+    path: Path,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    report_progress: ReportProgress,
+    scheduling: bool,
+    overwrite: bool,
+) -> ExportSummary:
+    """Write a deck with its subdecks, or all decks, to a file."""
+    from mcp_noema.anki.package_writer import PackageWriter  # noqa: PLC0415 - 7 ms, and few sessions export a file
+    from mcp_noema.store import exports  # noqa: PLC0415 - it imports package_writer
 
-    async def export_file(
-        self,
-        owner: str,
-        path: Path,
-        deck_id: DeckId | None,
-        now: datetime,
-        report_progress: ReportProgress,
-        *,
-        scheduling: bool,
-        overwrite: bool,
-    ) -> ExportSummary:
-        from mcp_noema.anki.package_writer import PackageWriter  # noqa: PLC0415 - 7 ms, and few sessions export a file
-        from mcp_noema.store import exports  # noqa: PLC0415 - it imports package_writer
+    await report_progress(0, 1, "Reading the cards.")
+    export = await exports.start(database, owner, deck_id, now, scheduling=scheduling)
+    outline = await asyncio.to_thread(export.outline)
+    cards = len(outline.card_times)
 
-        await report_progress(0, 1, "Reading the cards.")
-        export = await exports.start(self._database, owner, deck_id, now, scheduling=scheduling)
-        outline = await asyncio.to_thread(export.outline)
-        cards = len(outline.card_times)
+    async def report_cards(done: int) -> None:
+        await report_progress(done, cards, f"{done:,} of {count(cards, 'card')} written.")
 
-        async def report_cards(done: int) -> None:
-            await report_progress(done, cards, f"{done:,} of {count(cards, 'card')} written.")
-
-        writer = await asyncio.to_thread(PackageWriter, outline, path)
-        try:
-            await exports.write(self._database, export, writer, report_cards)
-            size = await asyncio.to_thread(writer.finish, overwrite=overwrite)
-        finally:
-            await asyncio.to_thread(writer.close)
-        return ExportSummary(
-            decks=len(outline.decks), notes=len(outline.note_times), cards=cards, reviews=export.review_count, size=size
-        )
+    writer = await asyncio.to_thread(PackageWriter, outline, path)
+    try:
+        await exports.write(database, export, writer, report_cards)
+        size = await asyncio.to_thread(writer.finish, overwrite=overwrite)
+    finally:
+        await asyncio.to_thread(writer.close)
+    return ExportSummary(
+        decks=len(outline.decks), notes=len(outline.note_times), cards=cards, reviews=export.review_count, size=size
+    )
 
 
 def _read(path: Path, prepared: PreparedImport, now: datetime, progress: "_ProgressReports") -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection
 from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, NoteId, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree
-from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
+from mcp_noema.records import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import card_faces, decks, notes, search, users
 from mcp_noema.store.conditions import NOT_CACHED, batches, not_buried, one_of_literals
@@ -22,7 +22,6 @@ from mcp_noema.store.search import SearchContext
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
 from mcp_noema.store.tables import notes as note_table
 from toolcharter import InvalidArguments
-from toolcharter.db import Database
 
 MAX_SAMPLE = 10_000
 """The average recall of more cards is that of a sample."""
@@ -44,37 +43,6 @@ ORDERS: Mapping[CardOrder, ColumnElement[Any]] = {
 }
 
 
-class SqlCards:
-    """The cards of all users."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self, owner: str, card_id: CardId, now: datetime) -> CardView:
-        return await self._database.read(_get, owner, card_id, now)
-
-    async def search(
-        self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
-    ) -> CardPage:
-        # The id makes the order unique.
-        columns = (ORDERS[order], cards.c.id)
-        ordered = [column.desc() if descending else column.asc() for column in columns]
-        page = slice(offset, offset + limit)
-        return await self._database.read(_search, owner, query, now, order=ordered, page=page)
-
-    async def suspend(self, owner: str, selection: CardSelection, now: datetime, *, suspend: bool) -> ChangedCards:
-        return await self._database.write(_suspend, owner, selection, now, suspend=suspend)
-
-    async def bury(self, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
-        return await self._database.write(_bury, owner, selection, now, bury=bury)
-
-    async def set_due(self, owner: str, selection: CardSelection, day: date | int, now: datetime) -> ChangedCards:
-        return await self._database.write(_set_due, owner, selection, day, now)
-
-    async def reset(self, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
-        return await self._database.write(_reset, owner, selection, now)
-
-
 # --- read --------------------------------------------------------------------------------------------------
 
 
@@ -86,7 +54,8 @@ def get_card(connection: Connection, user_id: int, card_id: CardId) -> Card:
     return to_card(row)
 
 
-def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> CardView:
+def view(connection: Connection, owner: str, card_id: CardId, now: datetime) -> CardView:
+    """A card with all that is known about it."""
     user = users.get(connection, owner)
     faces = card_faces.load(connection, user.id, [card_id.number])
     if not faces:
@@ -111,16 +80,27 @@ def _is_due(card: Card, user: User, now: datetime) -> bool:
     return is_active and due is not None and (due < user.preferences.day_of(now).ends if is_review else due <= now)
 
 
-def _search(
-    connection: Connection, owner: str, query: Tree, now: datetime, *, order: Sequence[Any], page: slice
+def find(
+    connection: Connection,
+    owner: str,
+    query: Tree,
+    now: datetime,
+    *,
+    order: CardOrder,
+    descending: bool,
+    limit: int,
+    offset: int,
 ) -> CardPage:
+    """A page of the cards that match a query."""
     user = users.get(connection, owner)
     context = search.load_context(connection, user, query, now)
-    matches = search.select_matches(query, context, cards.c.id).order_by(*(column.nulls_last() for column in order))
-    ids = list(connection.execute(matches.slice(page.start, page.stop + _LOOKAHEAD)).scalars())
-    reached_end = len(ids) < page.stop - page.start + _LOOKAHEAD and (ids or not page.start)
-    faces = card_faces.load(connection, user.id, ids[: page.stop - page.start])
-    total = page.start + len(ids) if reached_end else _count(connection, query, context)
+    matches = search.select_matches(query, context, cards.c.id).order_by(
+        *((column.desc() if descending else column.asc()).nulls_last() for column in (ORDERS[order], cards.c.id))
+    )
+    ids = list(connection.execute(matches.slice(offset, offset + limit + _LOOKAHEAD)).scalars())
+    reached_end = len(ids) < limit + _LOOKAHEAD and (ids or not offset)
+    faces = card_faces.load(connection, user.id, ids[:limit])
+    total = offset + len(ids) if reached_end else _count(connection, query, context)
     return CardPage(tuple(faces), total, collection_is_empty=not total and not has_cards(connection, user.id))
 
 
@@ -180,9 +160,10 @@ def _update(connection: Connection, selected: Sequence[Any], values: dict[Any, A
 # --- changes -----------------------------------------------------------------------------------------------
 
 
-def _suspend(
+def suspend(
     connection: Connection, owner: str, selection: CardSelection, now: datetime, *, suspend: bool
 ) -> ChangedCards:
+    """Suspend cards, or lift the suspension."""
     user = users.lock(connection, owner, now)
     changes = cards.c.queue != SUSPENDED if suspend else cards.c.queue == SUSPENDED
     selected = _select(connection, user, selection, now, changes=changes)
@@ -191,7 +172,8 @@ def _suspend(
     return _update(connection, selected, {"queue": SUSPENDED if suspend else queue_of_state})
 
 
-def _bury(connection: Connection, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
+def bury(connection: Connection, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
+    """Hide cards until tomorrow, or show them again today."""
     user = users.lock(connection, owner, now)
     changes = not_buried(now) if bury else sa.not_(not_buried(now))
     selected = _select(connection, user, selection, now, changes=changes)
@@ -199,9 +181,10 @@ def _bury(connection: Connection, owner: str, selection: CardSelection, now: dat
     return replace(_update(connection, selected, {"buried_until": until}), until=until)
 
 
-def _set_due(
+def set_due(
     connection: Connection, owner: str, selection: CardSelection, day: date | int, now: datetime
 ) -> ChangedCards:
+    """Make cards due on a date, or a number of days from today. New and learning cards become review cards."""
     user = users.lock(connection, owner, now)
     due = _due_time(user, day, now)
     selected = _select(connection, user, selection, now, changes=sa.true())
@@ -245,7 +228,8 @@ def _average_recall(
     return fmean(recall for recall, _ in known), fmean(desired for _, desired in known)
 
 
-def _reset(connection: Connection, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
+def reset(connection: Connection, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
+    """Make cards new, after all other new cards."""
     user = users.lock(connection, owner, now)
     blank = schedule_values(Schedule())
     differs = (cards.c[name].is_distinct_from(value) for name, value in blank.items() if name != "queue")

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_noema.model import Deck, DeckId, Preset, preset_of
-from mcp_noema.repositories import User
+from mcp_noema.records import User
 from mcp_noema.store import decks, users
 from mcp_noema.store.conditions import counted_reviews, one_of
 from mcp_noema.store.tables import cards, reviews

@@ -10,36 +10,12 @@ from sqlalchemy import Connection
 
 from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
-from mcp_noema.repositories import DeckChange, DeckCounts, DeckView, DeletedDeck, User
+from mcp_noema.records import DeckChange, DeckCounts, DeckView, DeletedDeck, User
 from mcp_noema.store import users, waiting_cards
 from mcp_noema.store.conditions import one_of
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
 from mcp_noema.store.tables import cards, decks, notes
 from toolcharter import Conflict, InvalidArguments
-from toolcharter.db import Database
-
-
-class SqlDecks:
-    """The decks of all users."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, owner: str, name: str, description: str, now: datetime) -> DeckView:
-        return await self._database.write(_add, owner, name, description, now)
-
-    async def get(self, owner: str, deck_id: DeckId, now: datetime) -> DeckView:
-        return await self._database.read(_get, owner, deck_id, now)
-
-    async def all(self, owner: str, now: datetime) -> list[DeckView]:
-        return await self._database.read(_all, owner, now)
-
-    async def change(self, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
-        return await self._database.write(_change, owner, deck_id, change, now)
-
-    async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
-        return await self._database.write(_remove, owner, deck_id, now)
-
 
 # --- read --------------------------------------------------------------------------------------------------
 
@@ -74,13 +50,15 @@ def with_preset(connection: Connection, deck_id: int) -> tuple[Deck, Preset]:
     )
 
 
-def _get(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeckView:
+def get(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeckView:
+    """A deck with its counts."""
     user = users.get(connection, owner)
     all_decks = by_name(connection, user.id)
     return _views(connection, user, all_decks, [find(all_decks, deck_id)], now)[0]
 
 
-def _all(connection: Connection, owner: str, now: datetime) -> list[DeckView]:
+def list_all(connection: Connection, owner: str, now: datetime) -> list[DeckView]:
+    """All decks, by name."""
     user = users.get(connection, owner)
     all_decks = by_name(connection, user.id)
     return _views(connection, user, all_decks, list(all_decks.values()), now)
@@ -118,7 +96,8 @@ def create_missing(connection: Connection, user_id: int, names: Sequence[str], n
     return by_name(connection, user_id)
 
 
-def _add(connection: Connection, owner: str, name: str, description: str, now: datetime) -> DeckView:
+def add(connection: Connection, owner: str, name: str, description: str, now: datetime) -> DeckView:
+    """Create a deck, and its parents where they are missing."""
     user = users.lock(connection, owner, now)
     name = _checked_name(name)
     if (existing := by_name(connection, user.id).get(name.casefold())) is not None:
@@ -126,7 +105,7 @@ def _add(connection: Connection, owner: str, name: str, description: str, now: d
     deck = create_missing(connection, user.id, [name], now)[name.casefold()]
     if description:
         connection.execute(sa.update(decks).where(decks.c.id == deck.id).values(description=description))
-    return _get(connection, owner, DeckId.of(deck.id), now)
+    return get(connection, owner, DeckId.of(deck.id), now)
 
 
 def _checked_name(name: str) -> str:
@@ -147,16 +126,17 @@ def _name_taken(deck: Deck) -> Conflict:
     return conflict(message, alternative("get-deck", "Shows the deck of that name.", deckId=deck_id))
 
 
-def _change(connection: Connection, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
+def change(connection: Connection, owner: str, deck_id: DeckId, changed: DeckChange, now: datetime) -> DeckView:
+    """Change what is given. Subdecks follow a new name."""
     user = users.lock(connection, owner, now)
     deck = find(by_name(connection, user.id), deck_id)
-    if change.name is not None and (path := _checked_name(change.name)) != deck.name:
+    if changed.name is not None and (path := _checked_name(changed.name)) != deck.name:
         _rename(connection, user.id, deck, path, now)
-    preset = {**deck.preset, **change.preset} if change.preset else None
-    values = without_none({"description": change.description, "preset": preset})
+    preset = {**deck.preset, **changed.preset} if changed.preset else None
+    values = without_none({"description": changed.description, "preset": preset})
     if values:
         connection.execute(sa.update(decks).where(decks.c.id == deck.id).values(values))
-    return _get(connection, owner, deck_id, now)
+    return get(connection, owner, deck_id, now)
 
 
 def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: datetime) -> None:
@@ -177,7 +157,8 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
         connection.execute(sa.update(decks).where(decks.c.id == moved_id).values(values))
 
 
-def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
+def remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
+    """Delete a deck with everything in it; the review log stays."""
     all_decks = by_name(connection, users.lock(connection, owner, now).id)
     deck = find(all_decks, deck_id)
     ids = [removed.id for removed in with_subdecks(all_decks, deck)]

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_noema.model import Deck
-from mcp_noema.repositories import COUNT_LIMIT, HeldBack
+from mcp_noema.records import COUNT_LIMIT, HeldBack
 from mcp_noema.store.cards import has_cards
 from mcp_noema.store.daily_limits import LIMITED_KINDS, DailyLimits, LimitedKind
 from mcp_noema.store.deck_selection import DeckSelection

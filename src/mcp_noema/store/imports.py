@@ -26,7 +26,7 @@ from mcp_noema.model import (
     Preset,
     preset_of,
 )
-from mcp_noema.repositories import ImportSummary, Tally, User
+from mcp_noema.records import ImportSummary, Tally, User
 from mcp_noema.store import decks, tags, users
 from mcp_noema.store.notes import get_or_create_type
 from mcp_noema.store.prepared_import import (

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
-from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
+from mcp_noema.records import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
 from mcp_noema.store import decks, tags, users
 from mcp_noema.store.row_mapping import (
     CARD_COLUMNS,
@@ -30,28 +30,9 @@ from mcp_noema.store.tables import NEW, SUSPENDED, cards, note_types, notes
 from mcp_noema.store.tables import decks as deck_table
 from mcp_noema.templates import first_key, ordinals, plain_text, searchable
 from toolcharter import InvalidArguments
-from toolcharter.db import Database
 
 _NO_GAP = "the text has no gap; write {{c1::answer}} around the part to ask for"
 _NO_FRONT = "the front is empty, so there is nothing to ask"
-
-
-class SqlNotes:
-    """The notes of all users."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(
-        self, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
-    ) -> list[DraftOutcome]:
-        return await self._database.write(_add, owner, deck_id, drafts, now, duplicates=duplicates)
-
-    async def change(self, owner: str, note_id: NoteId, change: NoteChange, now: datetime) -> ChangedNote:
-        return await self._database.write(_change, owner, note_id, change, now)
-
-    async def remove(self, owner: str, note_id: NoteId, now: datetime) -> NoteView:
-        return await self._database.write(_remove, owner, note_id, now)
 
 
 # --- note types --------------------------------------------------------------------------------------------
@@ -75,9 +56,10 @@ def _form(note_type: NoteType) -> tuple[tuple[str, ...], bool, int]:
 # --- add ---------------------------------------------------------------------------------------------------
 
 
-def _add(
+def add(
     connection: Connection, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
 ) -> list[DraftOutcome]:
+    """Create all notes that are valid. `duplicates`: also where a note with that first field exists."""
     user = users.lock(connection, owner, now)
     deck = decks.find(decks.by_name(connection, user.id), deck_id)
     keys = [first_key(draft.values[0]) for draft in drafts]
@@ -184,22 +166,23 @@ def get(connection: Connection, user_id: int, note_id: NoteId) -> NoteView:
     return NoteView(note, note_cards, to_deck(connection.execute(deck_query).one()))
 
 
-def _change(connection: Connection, owner: str, note_id: NoteId, change: NoteChange, now: datetime) -> ChangedNote:
+def change(connection: Connection, owner: str, note_id: NoteId, changed: NoteChange, now: datetime) -> ChangedNote:
+    """Change what is given; cards are added and removed to match the text."""
     user = users.lock(connection, owner, now)
     before = get(connection, user.id, note_id)
-    values = _changed_values(before.note, change)
+    values = _changed_values(before.note, changed)
     new_ordinals = ordinals(before.note.type, values)
     if not new_ordinals:
         reason = _NO_GAP if before.note.type.is_cloze else _NO_FRONT
         raise InvalidArguments(f"Nothing was changed: {reason}.", fields=("front",))
-    new_tags = before.note.tags if change.tags is None else change.tags
+    new_tags = before.note.tags if changed.tags is None else changed.tags
     after = replace(before.note, values=values, tags=new_tags, modified_at=now)
     connection.execute(sa.update(notes).where(notes.c.id == after.id).values(note_values(after, user.id)))
     if after.tags != before.note.tags:
         tags.replace(connection, user.id, {after.id: format_tags(after.tags)})
     deck_id = before.deck.id
-    if change.deck_id is not None:
-        deck_id = decks.find(decks.by_name(connection, user.id), change.deck_id).id
+    if changed.deck_id is not None:
+        deck_id = decks.find(decks.by_name(connection, user.id), changed.deck_id).id
         connection.execute(sa.update(cards).where(cards.c.note_id == after.id).values(deck_id=deck_id))
     # Added before others are removed: a note without a card could not be found any more.
     missing = set(new_ordinals) - {card.ordinal for card in before.cards}
@@ -237,7 +220,8 @@ def _remove_cards(connection: Connection, surplus: Sequence[Card]) -> tuple[tupl
     return removed, suspended
 
 
-def _remove(connection: Connection, owner: str, note_id: NoteId, now: datetime) -> NoteView:
+def remove(connection: Connection, owner: str, note_id: NoteId, now: datetime) -> NoteView:
+    """Delete a note with its cards; the review log stays."""
     user = users.lock(connection, owner, now)
     view = get(connection, user.id, note_id)
     connection.execute(sa.delete(notes).where(notes.c.id == view.note.id))

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_noema.repositories import RecentReviews
+from mcp_noema.records import RecentReviews
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.tables import reviews
 from toolcharter.db import UtcTime

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from mcp_noema.analysis import Basis, Recall, ReviewFilter
 from mcp_noema.model import Preset, Schedule, State
-from mcp_noema.repositories import User
+from mcp_noema.records import User
 from mcp_noema.schedule import retrievability
 from mcp_noema.store.cards import get_card
 from mcp_noema.store.conditions import sample

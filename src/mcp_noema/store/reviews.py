@@ -13,7 +13,6 @@ from mcp_noema.model import (
     LEECH,
     Card,
     CardId,
-    DeckId,
     Dice,
     Preset,
     Review,
@@ -21,7 +20,7 @@ from mcp_noema.model import (
     Schedule,
     State,
 )
-from mcp_noema.repositories import NewReview, Queue, RecordedReview, UndoneReview, User
+from mcp_noema.records import NewReview, RecordedReview, UndoneReview, User
 from mcp_noema.schedule import answer
 from mcp_noema.store import decks, tags, users
 from mcp_noema.store.cards import get_card
@@ -36,35 +35,16 @@ from mcp_noema.store.row_mapping import (
     to_card,
     to_review,
 )
-from mcp_noema.store.study_queue import load_queue
 from mcp_noema.store.tables import NEW, REVIEW, cards, notes, reviews, undone
 from toolcharter import InvalidArguments
-from toolcharter.db import Database
-
-
-class SqlReviews:
-    """The study queue and the review log of all users."""
-
-    def __init__(self, database: Database, dice: Dice | None) -> None:
-        self._database = database
-        self._dice = dice
-
-    async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
-        return await self._database.read(load_queue, owner, deck_id, most, now, dice=self._dice)
-
-    async def record(self, owner: str, new_review: NewReview, now: datetime) -> RecordedReview:
-        return await self._database.write(_record, owner, new_review, now, self._dice)
-
-    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
-        return await self._database.write(_undo, owner, review_id, now)
-
 
 # --- record ------------------------------------------------------------------------------------------------
 
 
-def _record(
+def record(
     connection: Connection, owner: str, new_review: NewReview, now: datetime, dice: Dice | None
 ) -> RecordedReview:
+    """Record a review and schedule its card."""
     user = users.lock(connection, owner, now)
     if new_review.deck_id is not None:
         decks.find(decks.by_name(connection, user.id), new_review.deck_id)
@@ -249,7 +229,8 @@ def _restore(card: Card, undo_data: dict[str, Any]) -> Card:
     )
 
 
-def _undo(connection: Connection, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
+def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
+    """Undo a card's last review; without an id, the latest of all."""
     user = users.lock(connection, owner, now)
     review, undo_data = _review_to_undo(connection, user.id, review_id)
     row = connection.execute(sa.select(*CARD_COLUMNS).where(cards.c.id == review.card_id)).one_or_none()

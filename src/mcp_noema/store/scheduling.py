@@ -20,7 +20,7 @@ from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Wo
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
 from mcp_noema.model import Deck, DeckId, Dice, Preferences, Preset, preset_of
-from mcp_noema.repositories import ReportProgress
+from mcp_noema.records import ReportProgress
 from mcp_noema.store import decks, rescheduling, users
 from mcp_noema.store.conditions import NOT_UNDONE, counted_reviews, sample
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
@@ -43,63 +43,76 @@ HABIT_PERIOD = timedelta(days=180)
 """Answers in this period show how a user answers."""
 
 
-class SqlScheduling:
-    """The scheduling of all users."""
+async def plan(
+    database: Database,
+    owner: str,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    days: int,
+    other: float | None,
+    report_progress: ReportProgress,
+) -> Plans:
+    """Simulate the coming days at the present desired retention, at values near it, and at another one."""
+    start = await database.read(_load_start, owner, deck_id, now)
+    retentions = start.retentions(other)
+    learned = await asyncio.to_thread(start.learned_cards)
+    plans: list[Workload] = []
+    for retention in retentions:
+        await report_progress(len(plans), len(retentions), f"Simulating {count(days, 'day')}, {len(plans) + 1}.")
+        plans.append(await asyncio.to_thread(start.simulate, retention, learned, days))
+    return Plans(start.today, tuple(plans), start.basis)
 
-    def __init__(self, database: Database, dice: Dice | None) -> None:
-        self._database = database
-        self._dice = dice
 
-    async def plan(
-        self,
-        owner: str,
-        deck_id: DeckId | None,
-        days: int,
-        other: float | None,
-        now: datetime,
-        *,
-        report_progress: ReportProgress,
-    ) -> Plans:
-        start = await self._database.read(_load_start, owner, deck_id, now)
-        retentions = start.retentions(other)
-        learned = await asyncio.to_thread(start.learned_cards)
-        plans: list[Workload] = []
-        for retention in retentions:
-            await report_progress(len(plans), len(retentions), f"Simulating {count(days, 'day')}, {len(plans) + 1}.")
-            plans.append(await asyncio.to_thread(start.simulate, retention, learned, days))
-        return Plans(start.today, tuple(plans), start.basis)
+async def can_optimize(database: Database, owner: str, deck_id: DeckId | None) -> bool:
+    """Whether there are enough reviews to fit FSRS to."""
+    selection, rows = await database.read(_load_some_logs, owner, deck_id)
+    logs = (log for _, log in group_by_card(rows))
+    return await asyncio.to_thread(can_fit, logs, selection.user.preferences)
 
-    async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
-        selection, rows = await self._database.read(_load_some_logs, owner, deck_id)
-        logs = (log for _, log in group_by_card(rows))
-        return await asyncio.to_thread(can_fit, logs, selection.user.preferences)
 
-    async def optimize(
-        self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool, report_progress: ReportProgress
-    ) -> Optimization:
-        await report_progress(0, 2, "Reading the reviews.")
-        selection, rows = await self._database.read(_load_logs, owner, deck_id)
-        await report_progress(1, 2, f"Fitting FSRS to {count(len(rows), 'review')}.")
-        preset, preferences = _common_preset(selection), selection.user.preferences
-        fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
-        applied = apply and fitted.is_better
-        if applied:
-            await self._database.write(_set_parameters, owner, selection.top_decks, fitted, now)
-        last_at = max(row.reviewed_at for row in rows)
-        basis = Basis(fitted.reviews, last_at, session_minutes=preferences.session_minutes)
-        return Optimization(fitted, tuple(selection.top_decks), preset.parameters, applied=applied, basis=basis)
+async def optimize(
+    database: Database,
+    owner: str,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    apply: bool,
+    report_progress: ReportProgress,
+) -> Optimization:
+    """Fit FSRS to the reviews of a deck, or of all decks; nothing changes unless `apply`."""
+    await report_progress(0, 2, "Reading the reviews.")
+    selection, rows = await database.read(_load_logs, owner, deck_id)
+    await report_progress(1, 2, f"Fitting FSRS to {count(len(rows), 'review')}.")
+    preset, preferences = _common_preset(selection), selection.user.preferences
+    fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
+    applied = apply and fitted.is_better
+    if applied:
+        await database.write(_set_parameters, owner, selection.top_decks, fitted, now)
+    last_at = max(row.reviewed_at for row in rows)
+    basis = Basis(fitted.reviews, last_at, session_minutes=preferences.session_minutes)
+    return Optimization(fitted, tuple(selection.top_decks), preset.parameters, applied=applied, basis=basis)
 
-    async def reschedule(
-        self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool, report_progress: ReportProgress
-    ) -> Rescheduling:
-        deck = await self._database.read(rescheduling.start, owner, deck_id, now)
-        while page := await self._database.read(rescheduling.next_page, deck):
-            await asyncio.to_thread(deck.add, page, self._dice)
-            await report_progress(deck.cards, deck.total, f"{deck.cards:,} of {count(deck.total, 'card')} computed.")
-        changes: Sequence[ScheduleChange] = deck.changes
-        if apply and changes:
-            changes = await self._database.write(rescheduling.apply, owner, changes, now)
-        return deck.summarize(changes)
+
+async def reschedule(
+    database: Database,
+    owner: str,
+    deck_id: DeckId,
+    now: datetime,
+    *,
+    dice: Dice | None,
+    apply: bool,
+    report_progress: ReportProgress,
+) -> Rescheduling:
+    """Recompute the due dates of a deck from the log, with its present preset."""
+    deck = await database.read(rescheduling.start, owner, deck_id, now)
+    while page := await database.read(rescheduling.next_page, deck):
+        await asyncio.to_thread(deck.add, page, dice)
+        await report_progress(deck.cards, deck.total, f"{deck.cards:,} of {count(deck.total, 'card')} computed.")
+    changes: Sequence[ScheduleChange] = deck.changes
+    if apply and changes:
+        changes = await database.write(rescheduling.apply, owner, changes, now)
+    return deck.summarize(changes)
 
 
 # --- parameters --------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from mcp_noema.query_tree import (
     Words,
     terms,
 )
-from mcp_noema.repositories import User
+from mcp_noema.records import User
 from mcp_noema.store import decks
 from mcp_noema.store.conditions import DAY_SECONDS, NOT_UNDONE, not_buried, one_of, seconds_between
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type

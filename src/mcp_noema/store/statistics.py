@@ -5,7 +5,6 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -21,11 +20,10 @@ from mcp_noema.analysis import (
     Progress,
     Recall,
     ReviewFilter,
-    ReviewPage,
     StudyTotals,
 )
-from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
-from mcp_noema.store import card_faces, decks, review_history
+from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, State, preset_of
+from mcp_noema.store import card_faces, decks
 from mcp_noema.store.cards import has_cards
 from mcp_noema.store.conditions import DAY_SECONDS, one_of, seconds_between
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
@@ -41,40 +39,29 @@ MAX_DIFFICULTY = 10
 _STREAK_DAYS_PER_QUERY = 60
 
 
-class SqlStatistics:
-    """The statistics of all users."""
+async def predict(
+    database: Database, owner: str, review_filter: ReviewFilter, now: datetime, *, on: date | None, most: int
+) -> Prediction:
+    """How much of a card, a deck or everything is remembered now or on a day, with the weakest cards."""
+    memory_states = await database.read(load_memory_states, owner, review_filter, now)
+    at = memory_states.time_on(on, now)
+    recalls = await asyncio.to_thread(memory_states.recall_at, at)
+    weakest = heapq.nsmallest(most, recalls, key=lambda recall: (recall.recall, recall.card_id))
+    weakest_ids = [recall.card_id for recall in weakest]
+    faces = await database.read(card_faces.load, memory_states.user.id, weakest_ids)
+    return _prediction(at, memory_states, recalls, faces)
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
-    async def predict(
-        self, owner: str, review_filter: ReviewFilter, on: date | None, most: int, now: datetime
-    ) -> Prediction:
-        memory_states = await self._database.read(load_memory_states, owner, review_filter, now)
-        at = memory_states.time_on(on, now)
-        recalls = await asyncio.to_thread(memory_states.recall_at, at)
-        weakest = heapq.nsmallest(most, recalls, key=lambda recall: (recall.recall, recall.card_id))
-        weakest_ids = [recall.card_id for recall in weakest]
-        faces = await self._database.read(card_faces.load, memory_states.user.id, weakest_ids)
-        return _prediction(at, memory_states, recalls, faces)
-
-    async def progress(
-        self, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
-    ) -> Progress:
-        return await self._database.read(
-            partial(_progress, days=days, forecast_days=forecast_days), owner, deck_id, now
-        )
-
-    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime, *, distribution: bool) -> DeckStats:
-        memory_states = await self._database.read(load_memory_states, owner, ReviewFilter(deck_id=deck_id), now)
-        recalls = await asyncio.to_thread(memory_states.recall_at, now)
-        stats = await self._database.read(_deck_stats, owner, deck_id, _average(recalls), now)
-        if not distribution:
-            return stats
-        return replace(stats, distribution=await self._database.read(_distribution, owner, deck_id))
-
-    async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
-        return await self._database.read(review_history.load_page, owner, review_filter, most, after)
+async def deck_stats(
+    database: Database, owner: str, deck_id: DeckId, now: datetime, *, distribution: bool
+) -> DeckStats:
+    """The statistics of a deck with its subdecks."""
+    memory_states = await database.read(load_memory_states, owner, ReviewFilter(deck_id=deck_id), now)
+    recalls = await asyncio.to_thread(memory_states.recall_at, now)
+    stats = await database.read(_deck_stats, owner, deck_id, _average(recalls), now)
+    if not distribution:
+        return stats
+    return replace(stats, distribution=await database.read(_distribution, owner, deck_id))
 
 
 def _average(recalls: Sequence[Recall]) -> float | None:
@@ -103,9 +90,10 @@ def _prediction(
 # --- progress ----------------------------------------------------------------------------------------------
 
 
-def _progress(
+def progress(
     connection: Connection, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
 ) -> Progress:
+    """The last days and the cards due in the coming days, both including today."""
     selection = select_decks(connection, owner, deck_id)
     preferences = selection.user.preferences
     today = preferences.date_of(now)

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from mcp_noema.model import DeckId, Dice, Grade, Preferences, Preset, Schedule
-from mcp_noema.repositories import Queue, RemainingCounts, User
+from mcp_noema.records import Queue, RemainingCounts, User
 from mcp_noema.schedule import next_schedules, retrievability
 from mcp_noema.store import card_faces, waiting_cards
 from mcp_noema.store.daily_limits import DailyLimits, studied_on

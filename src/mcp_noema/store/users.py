@@ -9,25 +9,11 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from mcp_noema.model import Preferences
-from mcp_noema.repositories import User
+from mcp_noema.records import User
 from mcp_noema.store.tables import users
-from toolcharter.db import Database
 
 NEW_USER = User(0, Preferences())
 """A user who has not written anything yet. No row has the id 0."""
-
-
-class SqlUsers:
-    """The users in a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self, owner: str) -> User:
-        return await self._database.read(get, owner)
-
-    async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> User:
-        return await self._database.write(_set_preference, owner, name, value, now)
 
 
 def get(connection: Connection, owner: str) -> User:
@@ -53,7 +39,8 @@ def _fetch(connection: Connection, query: Any) -> User:
     return NEW_USER if row is None else User(row.id, _preferences(row.preferences))
 
 
-def _set_preference(connection: Connection, owner: str, name: str, value: Any, now: datetime) -> User:
+def set_preference(connection: Connection, owner: str, name: str, value: Any, now: datetime) -> User:
+    """Store one preference."""
     user = lock(connection, owner, now)
     stored = asdict(user.preferences) | {name: value}
     connection.execute(sa.update(users).where(users.c.id == user.id).values(preferences=stored))

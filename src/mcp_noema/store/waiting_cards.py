@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_noema.model import Day, Preset
-from mcp_noema.repositories import COUNT_LIMIT, DeckCounts, User
+from mcp_noema.records import COUNT_LIMIT, DeckCounts, User
 from mcp_noema.store.conditions import batches, not_buried, one_of
 from mcp_noema.store.daily_limits import LIMITED_KINDS, DailyLimits, LimitedKind
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks

@@ -10,7 +10,8 @@ from mcp_noema.hint_parts import card_resource, deck_resource, reword_action, sh
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import All, Everything, Tree
-from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
+from mcp_noema.records import CardOrder, CardPage, CardView
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
 from toolcharter import Example, ToolContext, hints
 from toolcharter.hints import NO_IMPACT, AgentHints, HintWarning, SuggestedAction
@@ -63,7 +64,7 @@ class GetCard(Arguments):
         )
     ],
 )
-async def get_card(args: GetCard, cards: Cards, world: World, context: ToolContext) -> JsonResult:
+async def get_card(args: GetCard, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Show one card with its note and its schedule.
 
     Use it to see when a card is due and how well it is known. Returns both sides, the raw fields and the memory state.
@@ -71,7 +72,7 @@ async def get_card(args: GetCard, cards: Cards, world: World, context: ToolConte
     `recall` is the probability that the card is remembered now. `fields` are in the form that update-note takes.
     """
     now = world.now()
-    view = await cards.get(owner(context), args.card_id, now)
+    view = await store.read(store.cards.view, owner(context), args.card_id, now)
     return JsonResult.ok(_full_json(view, now), hints=_card_hints(view, now))
 
 
@@ -188,7 +189,7 @@ class SearchCards(Arguments):
         ),
     ],
 )
-async def search_cards(args: SearchCards, cards: Cards, world: World, context: ToolContext) -> JsonResult:
+async def search_cards(args: SearchCards, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Find cards by words, deck, tag, state, dates or numbers.
 
     Use it to search for cards about something, or to see what a query matches before changing those cards. Returns
@@ -198,7 +199,8 @@ async def search_cards(args: SearchCards, cards: Cards, world: World, context: T
     introduced: nid: cid: did:, or the name of a field. An empty query matches all.
     """
     query = parse(args.query)
-    page = await cards.search(
+    page = await store.read(
+        store.cards.find,
         owner(context),
         query,
         world.now(),

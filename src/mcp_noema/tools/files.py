@@ -7,7 +7,8 @@ from pydantic import Field
 from mcp_noema.analysis import Basis
 from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
-from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
+from mcp_noema.records import ImportSummary, Tally
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import Example, ToolContext, hints
 from toolcharter.files import Folder
@@ -66,10 +67,9 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
         )
     ],
 )
-async def import_anki(  # noqa: PLR0917 - the repositories that it needs
+async def import_anki(
     args: ImportAnki,
-    packages: AnkiPackages,
-    scheduling: Scheduling,
+    store: Store,
     folder: Folder,
     world: World,
     context: ToolContext,
@@ -83,13 +83,17 @@ async def import_anki(  # noqa: PLR0917 - the repositories that it needs
     not kept. A file that cannot be read changes nothing.
     """
     path = folder.file_to_read(args.path, ".apkg", ".colpkg")
-    imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
+    imported = await store.anki_packages.import_file(
+        store.database, owner(context), path, args.deck_id, world.now(), report_progress=context.report_progress
+    )
     notes, cards = imported.notes, imported.cards
     added = f"{count(notes.added, 'note')} and {count(cards.added, 'card')} added"
     message = f"{added}, {notes.updated + cards.updated:,} updated."
     outer = _outermost(imported.decks)
     outer_id = DeckId.of(outer.id) if outer else None
-    fit = imported.reviews.added >= MIN_REVIEWS_TO_FIT and await scheduling.can_optimize(owner(context), outer_id)
+    fit = imported.reviews.added >= MIN_REVIEWS_TO_FIT and await store.scheduling.can_optimize(
+        store.database, owner(context), outer_id
+    )
     return JsonResult.ok(_imported_json(imported), message=message, hints=_import_hints(imported, outer_id, fit=fit))
 
 
@@ -165,9 +169,7 @@ class ExportAnki(Arguments):
         )
     ],
 )
-async def export_anki(
-    args: ExportAnki, packages: AnkiPackages, folder: Folder, world: World, context: ToolContext
-) -> JsonResult:
+async def export_anki(args: ExportAnki, store: Store, folder: Folder, world: World, context: ToolContext) -> JsonResult:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 
     Use it for a back-up, to continue in Anki, or to share a deck. Returns the name of the file and what is in it.
@@ -175,12 +177,13 @@ async def export_anki(
     An existing file is replaced only if overwrite is true.
     """
     path = folder.file_to_write(args.path, ".apkg")
-    exported = await packages.export_file(
+    exported = await store.anki_packages.export_file(
+        store.database,
         owner(context),
         path,
         args.deck_id,
         world.now(),
-        context.report_progress,
+        report_progress=context.report_progress,
         scheduling=args.scheduling,
         overwrite=args.overwrite,
     )

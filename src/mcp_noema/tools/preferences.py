@@ -8,7 +8,8 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
 from mcp_noema.model import UserId, World
-from mcp_noema.repositories import User, Users
+from mcp_noema.records import User
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
 from toolcharter import Example, InvalidArguments, ToolContext, hints
 
@@ -48,13 +49,13 @@ class GetPreferences(Arguments):
         )
     ],
 )
-async def get_preferences(args: GetPreferences, users: Users, context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
+async def get_preferences(args: GetPreferences, store: Store, context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
     """Show how the user likes to learn.
 
     Use it when they ask for their preferences, or before planning a session. Returns time zone, start of the day,
     session length, focus and order.
     """
-    user = await users.get(owner(context))
+    user = await store.read(store.users.get, owner(context))
     return JsonResult.ok(_json(user), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
 
 
@@ -75,13 +76,15 @@ class SetPreference(Arguments):
         Example("Short sessions", {"name": "sessionMinutes", "value": 10}, {"userId": "user_1", "preferences": "<any>"})
     ],
 )
-async def set_preference(args: SetPreference, users: Users, world: World, context: ToolContext) -> JsonResult:
+async def set_preference(args: SetPreference, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Change how the user likes to learn.
 
     Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.
     Returns all preferences.
     """
-    user = await users.set_preference(owner(context), to_snake(args.name), _valid_value(args), world.now())
+    user = await store.write(
+        store.users.set_preference, owner(context), to_snake(args.name), _valid_value(args), world.now()
+    )
     return JsonResult.ok(_json(user), hints=hints.for_updated("preference", args.name, args.name))
 
 

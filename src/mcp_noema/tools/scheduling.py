@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
-from mcp_noema.repositories import Scheduling
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
     LONG_DEADLINE_S,
     Arguments,
@@ -121,7 +121,7 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
         ),
     ],
 )
-async def plan_workload(args: PlanWorkload, scheduling: Scheduling, world: World, context: ToolContext) -> JsonResult:
+async def plan_workload(args: PlanWorkload, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Simulate the daily work of the coming weeks.
 
     Use it to plan how many reviews and minutes a day it takes, or how long a backlog takes. Returns a plan for the
@@ -131,12 +131,13 @@ async def plan_workload(args: PlanWorkload, scheduling: Scheduling, world: World
     daily limits. The calendar shows the present plan. The simulation assumes that the user studies every day, as
     before.
     """
-    plans = await scheduling.plan(
+    plans = await store.scheduling.plan(
+        store.database,
         owner(context),
         args.deck_id,
-        args.days,
-        args.desired_retention,
         world.now(),
+        days=args.days,
+        other=args.desired_retention,
         report_progress=context.report_progress,
     )
     value = {
@@ -264,9 +265,7 @@ def _quality_json(quality: Quality) -> dict[str, float]:
         )
     ],
 )
-async def optimize_parameters(
-    args: OptimizeParameters, scheduling: Scheduling, world: World, context: ToolContext
-) -> JsonResult:
+async def optimize_parameters(args: OptimizeParameters, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Fit the algorithm, FSRS, to how the user really forgets.
 
     Use it to train or tune its parameters on their own reviews, about once a month. Returns how well the old and
@@ -275,8 +274,13 @@ async def optimize_parameters(
     Nothing changes unless `apply` is true and the new ones are better. Lower is better: `rmse` is how far predicted
     retention is off; 0.05 is five percentage points.
     """
-    optimization = await scheduling.optimize(
-        owner(context), args.deck_id, world.now(), apply=args.apply, report_progress=context.report_progress
+    optimization = await store.scheduling.optimize(
+        store.database,
+        owner(context),
+        args.deck_id,
+        world.now(),
+        apply=args.apply,
+        report_progress=context.report_progress,
     )
     value = {
         "decks": [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in optimization.decks],
@@ -394,15 +398,13 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
     tags=["scheduling", "cards"],
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
 )
-async def preview_reschedule(
-    args: RescheduleCards, scheduling: Scheduling, world: World, context: ToolContext
-) -> JsonResult:
+async def preview_reschedule(args: RescheduleCards, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Show what would happen if due dates were recalculated: a dry run of reschedule-cards.
 
     Use it before rescheduling; nothing is changed yet. Returns how many cards would move, and how many would be due
     today.
     """
-    rescheduling = await _reschedule(scheduling, args, world, context, apply=False)
+    rescheduling = await _reschedule(store, args, world, context, apply=False)
     return JsonResult.ok(
         _rescheduling_json(rescheduling), hints=_rescheduling_hints(rescheduling, world.now(), done=False)
     )
@@ -419,9 +421,7 @@ async def preview_reschedule(
         )
     ],
 )
-async def reschedule_cards(
-    args: RescheduleCards, scheduling: Scheduling, world: World, context: ToolContext
-) -> JsonResult:
+async def reschedule_cards(args: RescheduleCards, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Reschedule a deck: recompute every due date and interval.
 
     Use it to apply a new retention, new parameters or weights now. Returns how many cards moved.
@@ -429,7 +429,7 @@ async def reschedule_cards(
     The result is as if the deck had always had its preset; dates set by hand are lost. Cards whose log does not show
     how they were learned (`unknown`) stay. Call preview-reschedule first.
     """
-    rescheduling = await _reschedule(scheduling, args, world, context, apply=True)
+    rescheduling = await _reschedule(store, args, world, context, apply=True)
     have = verb(rescheduling.changed, "has", "have")
     message = f"{rescheduling.changed} of {count(rescheduling.cards, 'card')} {have} a new due date."
     return JsonResult.ok(
@@ -440,10 +440,16 @@ async def reschedule_cards(
 
 
 async def _reschedule(
-    scheduling: Scheduling, args: RescheduleCards, world: World, context: ToolContext, *, apply: bool
+    store: Store, args: RescheduleCards, world: World, context: ToolContext, *, apply: bool
 ) -> Rescheduling:
-    return await scheduling.reschedule(
-        owner(context), args.deck_id, world.now(), apply=apply, report_progress=context.report_progress
+    return await store.scheduling.reschedule(
+        store.database,
+        owner(context),
+        args.deck_id,
+        world.now(),
+        dice=world.dice,
+        apply=apply,
+        report_progress=context.report_progress,
     )
 
 

@@ -29,7 +29,7 @@ from mcp_noema.hint_parts import (
     study_time_ms,
 )
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
-from mcp_noema.repositories import Scheduling, Statistics
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
 from toolcharter import Example, InvalidArguments, ToolContext, hints
 from toolcharter.arguments import DateRange
@@ -93,9 +93,7 @@ class PredictRetention(Arguments):
         )
     ],
 )
-async def predict_retention(
-    args: PredictRetention, statistics: Statistics, world: World, context: ToolContext
-) -> JsonResult:
+async def predict_retention(args: PredictRetention, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Predict how much will be remembered on a day.
 
     Use it for what the user will still know or forget by an exam, the chance to recall, or cards about to be
@@ -106,7 +104,9 @@ async def predict_retention(
     """
     _check_card_or_deck(args.card_id, args.deck_id)
     of = ReviewFilter(args.card_id, args.deck_id)
-    prediction = await statistics.predict(owner(context), of, args.on, args.limit, world.now())
+    prediction = await store.statistics.predict(
+        store.database, owner(context), of, world.now(), on=args.on, most=args.limit
+    )
     value = {
         "at": iso(prediction.at),
         "cards": prediction.cards,
@@ -208,8 +208,7 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
 )
 async def get_progress(
     args: GetProgress,
-    statistics: Statistics,
-    scheduling: Scheduling,
+    store: Store,
     world: World,
     context: ToolContext,
 ) -> JsonResult:
@@ -221,8 +220,13 @@ async def get_progress(
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
     A period of more than 31 days has totals of each month, too. `desiredRetention` is null if decks differ in it.
     """
-    progress = await statistics.progress(
-        owner(context), args.deck_id, world.now(), days=args.days, forecast_days=args.forecast_days
+    progress = await store.read(
+        store.statistics.progress,
+        owner(context),
+        args.deck_id,
+        world.now(),
+        days=args.days,
+        forecast_days=args.forecast_days,
     )
     period = sum(progress.days.values(), StudyTotals())
     *_, today = progress.days
@@ -245,7 +249,7 @@ async def get_progress(
     }
     if args.days > LONGEST_MONTH:
         value["monthly"] = [{"month": month, **_totals_json(totals)} for month, totals in _by_month(progress).items()]
-    fit = await _fit_action(scheduling, owner(context), period, progress.desired, args.deck_id)
+    fit = await _fit_action(store, owner(context), period, progress.desired, args.deck_id)
     return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, fit=fit))
 
 
@@ -289,12 +293,14 @@ def _progress_hints(
 
 
 async def _fit_action(
-    scheduling: Scheduling, owner_name: str, totals: StudyTotals, desired: float | None, deck_id: DeckId | None
+    store: Store, owner_name: str, totals: StudyTotals, desired: float | None, deck_id: DeckId | None
 ) -> SuggestedAction | None:
     """Suggest to fit FSRS if the true retention is far from the desired one, and there are enough reviews."""
     if totals.retention is None or desired is None or totals.learned < MIN_ANSWERS:
         return None
-    if abs(totals.retention - desired) < MIN_DIFFERENCE or not await scheduling.can_optimize(owner_name, deck_id):
+    if abs(totals.retention - desired) < MIN_DIFFERENCE or not await store.scheduling.can_optimize(
+        store.database, owner_name, deck_id
+    ):
         return None
     return SuggestedAction(
         action="optimize-parameters",
@@ -348,8 +354,7 @@ class GetDeckStats(Arguments):
 )
 async def get_deck_stats(
     args: GetDeckStats,
-    statistics: Statistics,
-    scheduling: Scheduling,
+    store: Store,
     world: World,
     context: ToolContext,
 ) -> JsonResult:
@@ -361,7 +366,9 @@ async def get_deck_stats(
     A card is mature from a stability of 21 days on. Stability is the number of days until recall falls to 90 %.
     An interval is counted under the first number of days that it does not exceed, or under null.
     """
-    stats = await statistics.deck_stats(owner(context), args.deck_id, world.now(), distribution=args.distribution)
+    stats = await store.statistics.deck_stats(
+        store.database, owner(context), args.deck_id, world.now(), distribution=args.distribution
+    )
     value: dict[str, Any] = {
         "deckId": DeckId.of(stats.deck.id),
         "name": stats.deck.name,
@@ -387,7 +394,7 @@ async def get_deck_stats(
         difficulties = enumerate(stats.distribution.difficulties, start=1)
         value["difficulties"] = [{"difficulty": level, "cards": cards} for level, cards in difficulties]
     desired = stats.preset.desired_retention
-    fit = await _fit_action(scheduling, owner(context), stats.last_30_days, desired, args.deck_id)
+    fit = await _fit_action(store, owner(context), stats.last_30_days, desired, args.deck_id)
     return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, fit=fit))
 
 
@@ -480,7 +487,7 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
         )
     ],
 )
-async def get_review_history(args: GetReviewHistory, statistics: Statistics, context: ToolContext) -> JsonResult:
+async def get_review_history(args: GetReviewHistory, store: Store, context: ToolContext) -> JsonResult:
     """List past reviews of a deck or card, newest first.
 
     Use it to show every answer the user gave, and when. Returns grade, time and interval of each.
@@ -489,7 +496,7 @@ async def get_review_history(args: GetReviewHistory, statistics: Statistics, con
     """
     _check_card_or_deck(args.card_id, args.deck_id)
     review_filter = ReviewFilter(args.card_id, args.deck_id, first=args.from_, last=args.to)
-    page = await statistics.history(owner(context), review_filter, args.limit, args.cursor)
+    page = await store.read(store.review_history.load_page, owner(context), review_filter, args.limit, args.cursor)
     cursor = ReviewId.of(page.reviews[-1].id) if page.more else None
     value = {
         "reviews": [_review_json(review, page) for review in page.reviews],

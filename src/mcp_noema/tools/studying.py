@@ -7,7 +7,8 @@ from pydantic import AwareDatetime, Field
 
 from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
-from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Reviews
+from mcp_noema.records import NewReview, Queue, RecordedReview, RemainingCounts
+from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
 from toolcharter import Example, RateLimit, ToolContext, hints
 from toolcharter.hints import AgentHints, Evidence
@@ -34,6 +35,14 @@ def face_json(face: CardFace) -> dict[str, Any]:
 
 def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
     return {"new": remaining.new, "learning": remaining.learning, "due": remaining.due}
+
+
+async def _load_queue(
+    store: Store, deck_id: DeckId | None, max_cards: int, world: World, context: ToolContext
+) -> Queue:
+    return await store.read(
+        store.study_queue.load_queue, owner(context), deck_id, max_cards, world.now(), dice=world.dice
+    )
 
 
 class GetDueCards(Arguments):
@@ -66,7 +75,7 @@ class GetDueCards(Arguments):
         )
     ],
 )
-async def get_due_cards(args: GetDueCards, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
+async def get_due_cards(args: GetDueCards, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
     Use it to see today's pile: which and how many cards are waiting; to study them, use review-next-card. Returns
@@ -74,7 +83,7 @@ async def get_due_cards(args: GetDueCards, reviews: Reviews, world: World, conte
 
     They are in study order. `backlog` is what is due beyond the daily limit.
     """
-    queue = await reviews.queue(owner(context), args.deck_id, args.limit, world.now())
+    queue = await _load_queue(store, args.deck_id, args.limit, world, context)
     value = {
         "cards": [face_json(face) for face in queue.faces],
         "remaining": _remaining_json(queue.remaining),
@@ -121,7 +130,7 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
         )
     ],
 )
-async def review_next_card(args: ReviewNextCard, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
+async def review_next_card(args: ReviewNextCard, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Get the next question to ask the user.
 
     Use it when they want to study or continue: to be asked, quizzed or tested. Returns both sides of the card and
@@ -130,7 +139,7 @@ async def review_next_card(args: ReviewNextCard, reviews: Reviews, world: World,
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
     now = world.now()
-    queue = await reviews.queue(owner(context), args.deck_id, 1, now)
+    queue = await _load_queue(store, args.deck_id, 1, world, context)
     agent_hints = advice.before_review(queue, args.deck_id, now)
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
@@ -185,7 +194,7 @@ class ReviewCard(Arguments):
         )
     ],
 )
-async def review_card(args: ReviewCard, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
+async def review_card(args: ReviewCard, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
     Use it to mark each answer: right or wrong, easy, good, hard, or again (forgotten). Returns when the card comes
@@ -203,8 +212,8 @@ async def review_card(args: ReviewCard, reviews: Reviews, world: World, context:
         args.idempotency_key,
         deck_id=args.deck_id,
     )
-    recorded = await reviews.record(owner(context), new_review, now)
-    queue = await reviews.queue(owner(context), args.deck_id, 1, now)
+    recorded = await store.write(store.reviews.record, owner(context), new_review, now, world.dice)
+    queue = await _load_queue(store, args.deck_id, 1, world, context)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
     agent_hints = advice.after_review(recorded, queue, args.deck_id, now, with_next=args.next)
     if not args.next:
@@ -253,7 +262,7 @@ class UndoReview(Arguments):
         )
     ],
 )
-async def undo_review(args: UndoReview, reviews: Reviews, world: World, context: ToolContext) -> JsonResult:
+async def undo_review(args: UndoReview, store: Store, world: World, context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
     Use it when the user takes a grade back, or meant another one. Returns the card as it was, ready to be graded
@@ -261,7 +270,7 @@ async def undo_review(args: UndoReview, reviews: Reviews, world: World, context:
 
     The log keeps the review, marked as undone. Only the last review of a card can be undone.
     """
-    undone = await reviews.undo(owner(context), args.review_id, world.now())
+    undone = await store.write(store.reviews.undo, owner(context), args.review_id, world.now())
     card_id = CardId.of(undone.card.id)
     value = {
         "undone": ReviewId.of(undone.review.id),

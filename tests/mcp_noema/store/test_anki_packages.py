@@ -20,13 +20,12 @@ from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLog
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
-from mcp_noema.repositories import Tally
+from mcp_noema.records import Tally
 from mcp_noema.store import anki_packages, exports, imports, prepared_import
-from mcp_noema.store.anki_packages import SqlAnkiPackages
-from mcp_noema.store.collection import MIGRATIONS
+from mcp_noema.store.opening import MIGRATIONS
 from mcp_noema.store.prepared_import import CHUNK, PreparedImport
 from mcp_noema.store.tables import cards, decks, note_types, notes, reviews, users
-from mcp_noema.store.users import SqlUsers
+from mcp_noema.store.users import set_preference
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -217,7 +216,7 @@ async def test_an_import_reports_the_rows_that_are_read_and_written(
     async def report(done: int, total: int, message: str) -> None:
         reports.append((done, total, message))
 
-    await SqlAnkiPackages(database).import_file("ana", tmp_path / "in.apkg", None, NOW, report)
+    await anki_packages.import_file(database, "ana", tmp_path / "in.apkg", None, NOW, report_progress=report)
     assert reports == [
         (0, 1, "Reading the file."),
         (4, 30, "4 of 15 rows read."),
@@ -258,18 +257,19 @@ async def test_concurrent_imports_do_not_add_a_package_twice(database: Database,
 
     async def ignore_progress(_done: int, _total: int, _message: str) -> None: ...
 
-    packages = SqlAnkiPackages(database)
     both = await asyncio.gather(
-        *(packages.import_file("ana", tmp_path / "in.apkg", None, NOW, ignore_progress) for _ in range(2))
+        *(
+            anki_packages.import_file(database, "ana", tmp_path / "in.apkg", None, NOW, report_progress=ignore_progress)
+            for _ in range(2)
+        )
     )
     assert sorted((each.notes.added, each.cards.added, each.reviews.added) for each in both) == [(0, 0, 0), (5, 5, 4)]
 
 
 async def test_an_export_has_the_days_of_the_user(database: Database, tmp_path: Path):
     await import_package(database, full_package())
-    users = SqlUsers(database)
-    await users.set_preference("ana", "timezone", "Asia/Kolkata", NOW)
-    await users.set_preference("ana", "day_start_hour", 2, NOW)
+    await database.write(set_preference, "ana", "timezone", "Asia/Kolkata", NOW)
+    await database.write(set_preference, "ana", "day_start_hour", 2, NOW)
     package = await export_package(database)
     assert (package.zone, package.day_start_hour) == (ZoneInfo("Asia/Kolkata"), 2)
     write_package(package, tmp_path / "out.apkg")

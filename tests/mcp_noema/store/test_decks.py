@@ -3,8 +3,7 @@ from datetime import UTC, datetime
 
 from mcp_core.db import address, open_database
 from mcp_noema.store import decks, users
-from mcp_noema.store.collection import MIGRATIONS
-from mcp_noema.store.decks import SqlDecks
+from mcp_noema.store.opening import MIGRATIONS
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 
@@ -15,5 +14,5 @@ async def test_thousands_of_decks_are_listed_in_linear_time(db_url: str):
         user = await database.write(users.lock, "ana", NOW)
         await database.write(decks.create_missing, user.id, [f"Top {n % 7}::Sub {n}" for n in range(3_000)], NOW)
         before = time.process_time()
-        views = await SqlDecks(database).all("ana", NOW)
+        views = await database.read(decks.list_all, "ana", NOW)
         assert (len(views), time.process_time() - before < 2) == (3_007, True)

@@ -13,9 +13,8 @@ from sqlalchemy import Connection, Engine, event
 
 from mcp_noema.app import build
 from mcp_noema.model import World
-from mcp_noema.repositories import Collection
 from mcp_noema.settings import NoemaSettings
-from mcp_noema.store import conditions
+from mcp_noema.store import Store, conditions
 from mcp_noema.store.tables import cards, decks
 from tests.mcp_noema.learner import Clock, Learner
 
@@ -52,7 +51,7 @@ async def learner(few_parameters: None, sqlite_collection: Path, tmp_path: Path)
             last = sa.select(sa.func.max(decks.c.id)).scalar_subquery()
             connection.execute(sa.update(cards).where(cards.c.id > 1).values(deck_id=last))
 
-        await app.provided(Collection).database.write(add_decks)
+        await app.provided(Store).write(add_decks)
         yield ana
 
 

@@ -23,7 +23,7 @@ async def test_the_progress_of_a_deck_lists_its_cards_for_no_day(sqlite_collecti
         create_missing(connection, user.id, ["French"], MONDAY)
         sa.event.listen(connection, "before_cursor_execute", lambda *args: statements.append((args[2], args[3])))
         now = MONDAY + timedelta(days=90)
-        statistics._progress(connection, "ana", DeckId("deck_1"), now, days=366, forecast_days=30)
+        statistics.progress(connection, "ana", DeckId("deck_1"), now, days=366, forecast_days=30)
         plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values).all() for sql, values in [*statements]]
         connection.rollback()
         return [row.detail for plan in plans for row in plan]

@@ -1,24 +1,10 @@
-"""The repositories that the tools use, as protocols, with their records. store/ implements them in SQL.
-
-`owner` is the name of the user whose collection is used. What does not exist, or belongs to someone else, is NotFound.
-"""
+"""Records that the store takes and returns."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from datetime import datetime
+from typing import Any, Literal
 
-from mcp_noema.analysis import (
-    DeckStats,
-    Optimization,
-    Plans,
-    Prediction,
-    Progress,
-    Rescheduling,
-    ReviewFilter,
-    ReviewPage,
-)
 from mcp_noema.model import (
     Card,
     CardFace,
@@ -27,17 +13,12 @@ from mcp_noema.model import (
     DeckId,
     Grade,
     Note,
-    NoteId,
     NoteKind,
     Preferences,
     Preset,
     Review,
-    ReviewId,
 )
 from mcp_noema.query_tree import Tree
-
-if TYPE_CHECKING:
-    from toolcharter.db import Database
 
 CardOrder = Literal["due", "created", "edited", "position", "lapses", "stability", "difficulty"]
 
@@ -91,26 +72,6 @@ class DeckChange:
     """The settings to change; the others stay."""
 
 
-class Decks(Protocol):
-    async def add(self, owner: str, name: str, description: str, now: datetime) -> DeckView:
-        """Create a deck, and its parents where they are missing."""
-        ...
-
-    async def get(self, owner: str, deck_id: DeckId, now: datetime) -> DeckView: ...
-
-    async def all(self, owner: str, now: datetime) -> list[DeckView]:
-        """All decks, by name."""
-        ...
-
-    async def change(self, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
-        """Change what is given. Subdecks follow a new name."""
-        ...
-
-    async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
-        """Delete a deck with everything in it; the review log stays."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A note to create."""
@@ -160,24 +121,6 @@ class ChangedNote:
     """Cards that the note no longer makes, but that were answered before, so they are not deleted."""
 
 
-class Notes(Protocol):
-    """The notes, and the cards made from them."""
-
-    async def add(
-        self, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
-    ) -> list[DraftOutcome]:
-        """Create all notes that are valid. `duplicates`: also where a note with that first field exists."""
-        ...
-
-    async def change(self, owner: str, note_id: NoteId, change: NoteChange, now: datetime) -> ChangedNote:
-        """Change what is given; cards are added and removed to match the text."""
-        ...
-
-    async def remove(self, owner: str, note_id: NoteId, now: datetime) -> NoteView:
-        """Delete a note with its cards; the review log stays."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class CardView:
     """A card with all that is known about it."""
@@ -224,32 +167,6 @@ class ChangedCards:
     """The average probability of recall on their new due date; None if it is not known."""
     desired: float | None = None
     """The average desired retention of their decks."""
-
-
-class Cards(Protocol):
-    """The cards. A change applies to the whole selection, or to none of it."""
-
-    async def get(self, owner: str, card_id: CardId, now: datetime) -> CardView: ...
-
-    async def search(
-        self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
-    ) -> CardPage: ...
-
-    async def suspend(self, owner: str, chosen: CardSelection, now: datetime, *, suspend: bool) -> ChangedCards:
-        """Suspend them, or lift the suspension."""
-        ...
-
-    async def bury(self, owner: str, chosen: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
-        """Hide them until tomorrow, or show them again today."""
-        ...
-
-    async def set_due(self, owner: str, chosen: CardSelection, day: date | int, now: datetime) -> ChangedCards:
-        """Make them due on a date, or a number of days from today. New and learning cards become review cards."""
-        ...
-
-    async def reset(self, owner: str, chosen: CardSelection, now: datetime) -> ChangedCards:
-        """Make them new, after all other new cards."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,22 +276,6 @@ class UndoneReview:
     """Which answer to the card the next one will be, counted in the review log."""
 
 
-class Reviews(Protocol):
-    """The cards to study, and the answers to them."""
-
-    async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
-        """The cards that wait in a deck and its subdecks, or in all decks."""
-        ...
-
-    async def record(self, owner: str, new_review: NewReview, now: datetime) -> RecordedReview:
-        """Record a review and schedule its card."""
-        ...
-
-    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
-        """Undo a card's last review; without an id, the latest of all."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class User:
     """A user in the database."""
@@ -383,71 +284,8 @@ class User:
     preferences: Preferences
 
 
-class Users(Protocol):
-    """The users and their preferences."""
-
-    async def get(self, owner: str) -> User: ...
-
-    async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> User: ...
-
-
-class Statistics(Protocol):
-    """Reviews and retention. Undone reviews never count."""
-
-    async def predict(
-        self, owner: str, review_filter: ReviewFilter, on: date | None, most: int, now: datetime
-    ) -> Prediction:
-        """How much of a card, a deck or everything is remembered now or on a day, with the weakest cards."""
-        ...
-
-    async def progress(
-        self, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
-    ) -> Progress:
-        """The last days and the cards due in the coming days, both including today."""
-        ...
-
-    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime, *, distribution: bool) -> DeckStats: ...
-
-    async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
-        """Reviews, newest first; `after` is the last one of the page before."""
-        ...
-
-
 ReportProgress = Callable[[int, int, str], Awaitable[None]]
 """Called with the steps done, their total, and a message."""
-
-
-class Scheduling(Protocol):
-    """How cards are scheduled, and what other settings would change."""
-
-    async def plan(
-        self,
-        owner: str,
-        deck_id: DeckId | None,
-        days: int,
-        other: float | None,
-        now: datetime,
-        *,
-        report_progress: ReportProgress,
-    ) -> Plans:
-        """Simulate the coming days at the present desired retention, at values near it, and at another one."""
-        ...
-
-    async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
-        """Whether there are enough reviews to fit FSRS to."""
-        ...
-
-    async def optimize(
-        self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool, report_progress: ReportProgress
-    ) -> Optimization:
-        """Fit FSRS to the reviews of a deck, or of all decks; nothing changes unless `apply`."""
-        ...
-
-    async def reschedule(
-        self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool, report_progress: ReportProgress
-    ) -> Rescheduling:
-        """Recompute the due dates of a deck from the log, with its present preset."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,38 +323,3 @@ class ExportSummary:
     reviews: int
     size: int
     """In bytes."""
-
-
-class AnkiPackages(Protocol):
-    """Anki's files."""
-
-    async def import_file(
-        self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
-    ) -> ImportSummary:
-        """Import a file, inside a deck if one is given: all of it, or nothing."""
-        ...
-
-    async def export_file(
-        self,
-        owner: str,
-        path: Path,
-        deck_id: DeckId | None,
-        now: datetime,
-        report_progress: ReportProgress,
-        *,
-        scheduling: bool,
-        overwrite: bool,
-    ) -> ExportSummary:
-        """Write a deck with its subdecks, or all decks, to a file."""
-        ...
-
-
-REPOSITORIES: tuple[type[Any], ...] = (Decks, Notes, Cards, Reviews, Statistics, Scheduling, Users, AnkiPackages)
-"""The types that tools take."""
-
-
-class Collection:
-    """One database, and the repositories over it by type."""
-
-    def __init__(self, database: "Database", repositories: Mapping[type[Any], Any]) -> None:
-        self.database, self.repositories = database, repositories
