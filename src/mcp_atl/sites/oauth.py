@@ -108,7 +108,8 @@ class OAuthTokens:
         return await self._renew()
 
     async def _renew(self) -> Secret:
-        self._token = await self._renewal.run(self._request)
+        lock_file = None if self.store is None else self.store.renewal_lock
+        self._token = await self._renewal.run(self._request, lock_file)
         return self._token.secret
 
     async def _request(self) -> AccessToken:

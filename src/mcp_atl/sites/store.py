@@ -5,7 +5,8 @@ The file always has what is not secret (address, kind, user). The secrets are in
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, cast
 
 from mcp_atl.site import Access, Credentials, Secret, Site
 from toolcharter import NotFound, Unavailable
-from toolcharter.files import write_private
+from toolcharter.files import locked, write_private
 from toolcharter.keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
 
 LOGIN = "mcp-atl login"
@@ -54,6 +55,11 @@ class CredentialStore:
         digest = hashlib.sha256(name.encode()).hexdigest()[:32]
         return CredentialStore(self._path.parent / "atlassian-callers" / f"{digest}.json", no_keyring)
 
+    @property
+    def renewal_lock(self) -> Path:
+        """The file that a process locks while it renews a token."""
+        return self._path.with_suffix(".lock")
+
     def version(self) -> int | None:
         """Changes whenever the file does; None where nothing is stored. Costs 2 us."""
         try:
@@ -67,7 +73,6 @@ class CredentialStore:
 
     def save(self, access: Access) -> None:
         """Keep a site, in place of one with the same name."""
-        entries = self._entries()
         site = access.site
         kept: dict[str, Any] = {key: value for key, value in asdict(site).items() if key in _KEPT}
         kept |= {"scheme": access.jira.scheme, "user": access.jira.user}
@@ -77,29 +82,29 @@ class CredentialStore:
             use_keyring(lambda: keyring.set_password(SERVICE, site.name, secret))
         else:
             kept["secret"] = secret
-        entries[site.name] = kept
-        self._write(entries)
+        with self._changing() as entries:
+            entries[site.name] = kept
 
     def schemes(self) -> dict[str, str]:
         """How each site is signed in to, without its secret: basic, bearer or oauth."""
         return {name: str(entry.get("scheme", "none")) for name, entry in self._entries().items()}
 
     def remove(self, name: str) -> str:
-        """Forget a site with its credentials, and say where they were kept."""
-        entries = self._entries()
-        if name not in entries:
-            known = f"Stored sites: {', '.join(entries)}." if entries else "No site is stored."
-            raise NotFound(f"No credentials are stored for {name!r}. {known}")
-        place = self._file_place if "secret" in entries.pop(name) else KEYRING
-        if place == KEYRING:
-            if self._keyring is None:
-                raise Unavailable(
-                    f"The credentials of {name!r} are in a system keyring that cannot be opened now. Nothing was "
-                    "removed. Try again where it can be opened."
-                )
-            keyring = self._keyring
-            use_keyring(lambda: delete_password(keyring, SERVICE, name))
-        self._write(entries)
+        """Forget a site with its credentials, and say where they were kept. A renewal would store it again."""
+        self._make_folder()
+        with locked(self.renewal_lock), self._changing() as entries:
+            if name not in entries:
+                known = f"Stored sites: {', '.join(entries)}." if entries else "No site is stored."
+                raise NotFound(f"No credentials are stored for {name!r}. {known}")
+            place = self._file_place if "secret" in entries.pop(name) else KEYRING
+            if place == KEYRING:
+                if self._keyring is None:
+                    raise Unavailable(
+                        f"The credentials of {name!r} are in a system keyring that cannot be opened now. Nothing was "
+                        "removed. Try again where it can be opened."
+                    )
+                keyring = self._keyring
+                use_keyring(lambda: delete_password(keyring, SERVICE, name))
         return place
 
     def _access(self, entry: Mapping[str, Any]) -> Access:
@@ -118,5 +123,14 @@ class CredentialStore:
         except (OSError, ValueError) as error:
             raise Unavailable(f"The file of Atlassian sites cannot be read: {self._path} ({error}).") from error
 
-    def _write(self, entries: Mapping[str, Any]) -> None:
-        write_private(self._path, json.dumps(entries, indent=2))
+    def _make_folder(self) -> None:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextmanager
+    def _changing(self) -> Generator[dict[str, dict[str, Any]]]:
+        """The entries to change, which are written at the end. Other processes wait: they change the same file."""
+        self._make_folder()
+        with locked(self._path.parent):
+            entries = self._entries()
+            yield entries
+            write_private(self._path, json.dumps(entries, indent=2))

@@ -26,7 +26,7 @@ def write_private(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(path: Path) -> Generator[None]:
-    """Keeps others who lock the same folder, or the same file, waiting. A file is made if it does not exist."""
+    """Hold the lock of a folder or a file; other threads and processes wait. A missing file is created."""
     if sys.platform == "win32":
         yield
         return

@@ -274,3 +274,12 @@ def test_login_without_a_client_id_says_what_is_missing(monkeypatch, capsys):
     monkeypatch.delenv("ATLASSIAN_OAUTH_CLIENT_ID", raising=False)
     assert login_command.command([]) == 2
     assert "set --client-id or ATLASSIAN_OAUTH_CLIENT_ID" in capsys.readouterr().err
+
+
+async def test_two_processes_with_one_sign_in_renew_one_after_the_other(signed):
+    access = await signed.sign_in()
+    processes = [OAuthTokens(access, signed.http, signed.store, clock=signed.time) for _ in range(5)]
+    tokens = await asyncio.gather(*(one.current() for one in processes))
+    assert len(set(tokens)) == 5
+    stored = Grant.of(signed.store.load()["harbourline.example"].jira)
+    assert signed.sandbox.issuer.refresh.keys() == {stored.refresh_token}

@@ -1,6 +1,8 @@
 """Credentials that are kept: in a keyring, or in a file that only its owner reads."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,16 @@ def test_a_locked_keyring_is_an_error_that_says_what_to_do(tmp_path: Path):
     with pytest.raises(Unavailable, match=r"refused \(KeyringLocked\)\. Nothing was changed\. Unlock it, or set"):
         store.save(ACCESS)
     assert store.load() == {}
+
+
+def test_sites_that_are_saved_at_the_same_time_are_all_kept(tmp_path: Path):
+    names = {f"site-{number}" for number in range(16)}
+    stores = ThreadPoolExecutor(8)
+    for saved in [
+        stores.submit(
+            CredentialStore(tmp_path / "sites.json", no_keyring).save, replace(ACCESS, site=replace(SITE, name=name))
+        )
+        for name in names
+    ]:
+        saved.result()
+    assert CredentialStore(tmp_path / "sites.json", no_keyring).load().keys() == names

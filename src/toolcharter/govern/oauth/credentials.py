@@ -128,40 +128,37 @@ class OwnerTokens:
         return await self._renew(challenge) is not None
 
     async def _renew(self, challenge: Challenge) -> SignIn | None:
+        store, server = self._sign_ins.store, self._sign_ins.server
+        lock = None if self._is_own else store.renewal_lock(server, self._owner)
         try:
-            return await self._renewal.run(lambda: self._get_tokens(challenge))
+            return await self._renewal.run(lambda: self._get_tokens(challenge), lock)
         except GrantRejected as error:
             if self._is_own:
-                raise Unavailable(f"The server {self._sign_ins.server!r} {error}") from None
+                raise Unavailable(f"The server {server!r} {error}") from None
             return None
         except (OAuthError, UpstreamUnavailable) as error:
-            raise Unavailable(f"The server {self._sign_ins.server!r} {error}") from None
+            raise Unavailable(f"The server {server!r} {error}") from None
 
     async def _get_tokens(self, challenge: Challenge) -> SignIn:
         if self._is_own:
             self._sign_in = await self._sign_ins.own_sign_in(SHARED, challenge)
             return self._sign_in
-        old, server = self._sign_in, self._sign_ins.server
-        lock = self._sign_ins.store.renewing(server, self._owner)
-        await asyncio.to_thread(lock.__enter__)
-        try:
-            # A network file system may tell late that the file has changed, and a refresh token is valid once.
-            await self._read(always=True)
-            # Another process may have renewed it meanwhile, or a command ended it.
-            if self._sign_in is None or self._sign_in.refresh_token is None:
-                self._sign_in = None
-                raise GrantRejected("is no longer signed in to.")
-            if self._sign_in != old and not _ends_within(MARGIN, self._sign_in):
-                return self._sign_in
-            try:
-                self._sign_in = await self._sign_ins.renew(self._sign_in)
-            except GrantRejected:
-                self._sign_in = None
-                raise
-            self._version = self._sign_ins.store.version(server, self._owner)
+        old = self._sign_in
+        # A network file system may tell late that the file has changed, and a refresh token is valid once.
+        await self._read(always=True)
+        # Another process may have renewed it meanwhile, or a command ended it.
+        if self._sign_in is None or self._sign_in.refresh_token is None:
+            self._sign_in = None
+            raise GrantRejected("is no longer signed in to.")
+        if self._sign_in != old and not _ends_within(MARGIN, self._sign_in):
             return self._sign_in
-        finally:
-            lock.__exit__(None, None, None)
+        try:
+            self._sign_in = await self._sign_ins.renew(self._sign_in)
+        except GrantRejected:
+            self._sign_in = None
+            raise
+        self._version = self._sign_ins.store.version(self._sign_ins.server, self._owner)
+        return self._sign_in
 
     async def _need_scopes(self, challenge: Challenge) -> None:
         """Signing in again helps only if something is requested that was not requested before."""

@@ -8,8 +8,8 @@ servers often have no keyring. Every process that uses the charter shares the fo
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -86,7 +86,7 @@ class SignInStore:
             use_keyring(lambda: delete_password(keyring, SERVICE, self._keyring_name(server)))
         existed = file.exists()
         file.unlink(missing_ok=True)
-        file.with_suffix(".lock").unlink(missing_ok=True)
+        self.renewal_lock(server, owner).unlink(missing_ok=True)
         return existed
 
     def forget(self, server: str) -> None:
@@ -101,12 +101,9 @@ class SignInStore:
         known = [one for one in found if one is not None and one.server == server]
         return [one for one in (self.load(server, one.owner) for one in known) if one is not None]
 
-    @contextmanager
-    def renewing(self, server: str, owner: str) -> Generator[None]:
-        """While one process renews tokens, others wait: a refresh token is valid once."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(self._file(server, owner).with_suffix(".lock")):
-            yield
+    def renewal_lock(self, server: str, owner: str) -> Path:
+        """The file that a process locks while it renews tokens."""
+        return self._file(server, owner).with_suffix(".lock")
 
     def _file(self, server: str, owner: str) -> Path:
         return self._folder / f"{server}.{hashlib.sha256(owner.encode()).hexdigest()[:32]}.json"
