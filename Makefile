@@ -14,7 +14,7 @@ INSTALL_PROJECT := $(PIP) install --no-deps --no-build-isolation --editable .
 INPUTS := pyproject.toml setup.py
 
 # The servers of this project, and the example: whatever has an entry point.
-SERVERS = $(shell $(BIN)/python -c 'from toolcharter.targets import known; print(*known())')
+SERVERS = $(shell $(BIN)/python -c 'from toolcharter.local.targets import known; print(*known())')
 # Those whose selection of tools is measured. $(call SELECTION,NAME) fails when a change of wording makes a selector
 # worse by more than three points on the requests that descriptions are not tuned on.
 MEASURED := $(patsubst tests/data/%_baseline.json,%,$(wildcard tests/data/*_baseline.json))

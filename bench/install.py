@@ -20,7 +20,7 @@ from bench.cold_start import converse, say
 from bench.contenders import ROOT
 from bench.processes import QUIET, end
 from mcp_core.process.start_errors import CannotStart
-from toolcharter import targets
+from toolcharter.local import targets
 from toolcharter.packaging.launch import launch_of
 
 KIND = "install"

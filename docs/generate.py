@@ -38,7 +38,6 @@ from pydantic.fields import FieldInfo
 from mcp_core import Settings
 from mcp_core.logs import telemetry
 from mcp_core.settings.model import environment_variable, settings_type
-from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json
 from toolcharter.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
@@ -51,6 +50,7 @@ from toolcharter.govern.charter import (
     ToolPolicy,
     UpstreamTable,
 )
+from toolcharter.local import targets
 from toolcharter.packaging.plugin import SKILLS, marketplace_files
 from toolcharter.packaging.published import read_server
 from toolcharter.packaging.reference import tools_page

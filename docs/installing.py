@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from toolcharter import targets
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Client, Places
+from toolcharter.local import targets
 from toolcharter.packaging.launch import launch_of
 
 LINUX = Places(Path("~"), Path("~/.config"), Path())

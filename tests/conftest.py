@@ -28,7 +28,7 @@ from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
 from mcp_core.settings.model import Settings, environment_variable
 from tests.forkserver.commands import commands
 from tests.thorough import choose
-from toolcharter import targets
+from toolcharter.local import targets
 
 PATIENCE = 60.0
 PATIENT_SETTINGS = {"TOOLCHARTER_DEADLINE": "60", "TOOLCHARTER_REDIS_TIMEOUT": "20"}

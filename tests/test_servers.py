@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcharter import targets
+from toolcharter.local import targets
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

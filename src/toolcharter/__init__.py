@@ -31,8 +31,7 @@ if TYPE_CHECKING:
         tool,
     )
     from mcp_core.context import ToolContext as Context
-    from toolcharter.app import App
-    from toolcharter.start import run
+    from toolcharter.app import App, run
 
     __version__: str
 
@@ -78,8 +77,7 @@ if not TYPE_CHECKING:
 
         with WithoutStack():
             import mcp_core  # noqa: PLC0415 - 250 ms
-            from toolcharter.app import App  # noqa: PLC0415 - as above
-            from toolcharter.start import run  # noqa: PLC0415 - as above
+            from toolcharter.app import App, run  # noqa: PLC0415 - as above
 
         own = {"App": App, "Context": mcp_core.ToolContext, "run": run}
         globals().update({each: own.get(each) or getattr(mcp_core, each) for each in __all__})

@@ -1,18 +1,21 @@
-"""`App` as authors use it: the framework's, which also serves itself."""
+"""`App` as authors use it: the framework's, which also serves itself. `run` serves it with the web console."""
 
 import atexit
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
+from mcp_core.hosts import run as command
 from mcp_core.settings.model import Settings
+from toolcharter.ctrl_c import WithoutStack
 
 if TYPE_CHECKING:
     from mcp_core.hosts.site.mounted import MountedApp
+    from mcp_core.hosts.site.server import MakeConsole
     from toolcharter.testing import Answer, Client
 
 
@@ -32,8 +35,6 @@ class App(framework.App):
         `arguments` stand for those of the command line. Returns when the server has ended; at once in a file that a
         command only loads, such as `toolcharter call`.
         """
-        from toolcharter.start import run  # noqa: PLC0415 - 40 ms that loading a file does not need
-
         run(self, arguments, about=self.description or "MCP tools.")
 
     def client(self, answer: "Answer" = None, *, caller: Caller | None = None) -> "Client":
@@ -60,6 +61,30 @@ class App(framework.App):
             self.use_settings(Settings.model_construct(set(changed), **changed))
         self.is_used = True
         return MountedApp(self)
+
+
+def run(
+    server: framework.App | command.Build,
+    arguments: Sequence[str] | None = None,
+    *,
+    about: str = "MCP tools.",
+    target: str | None = None,
+    changes: AsyncIterator[str] | None = None,
+) -> None:
+    """Serve an app, or the one that a function `build(settings)` makes, as the command line says.
+
+    Returns when the server has ended; at once in a file that a command only loads, such as `toolcharter call`.
+    `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. Over HTTP, it
+    is started anew at each of `changes`.
+    """
+    with WithoutStack():
+        command.run(server, arguments, about=about, target=target, console=_load_console, changes=changes)
+
+
+def _load_console() -> "MakeConsole":
+    from toolcharter.console import Console  # noqa: PLC0415 - 55 ms that stdio does not need
+
+    return Console
 
 
 def _report_unused(reference: "weakref.ref[App]") -> None:

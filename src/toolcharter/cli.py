@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if argv and argv[0] in COMMANDS:
         with EndsProcess():
-            from toolcharter.command_line import run_command  # noqa: PLC0415 - 250 ms, with the framework
+            from toolcharter.commands.command_line import run_command  # noqa: PLC0415 - 250 ms, with the framework
         try:
             run_command(argv[0], argv[1:])
         except KeyboardInterrupt:  # also while the modules of a command are loaded

@@ -11,8 +11,9 @@ import httpx2
 import pytest
 
 from tests.toolcharter.console.served import served
-from toolcharter import Settings, targets
+from toolcharter import Settings
 from toolcharter.cli import main
+from toolcharter.local import targets
 
 DICE = Path(__file__).parents[2] / "examples" / "dice"
 

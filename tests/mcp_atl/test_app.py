@@ -15,7 +15,7 @@ from mcp_core.hosts.run import Program, greeting
 from mcp_core.process.start_errors import InvalidSetting
 from mcp_core.settings.model import settings_type
 from tests.mcp_atl.server import serve
-from toolcharter.app_verification import verify_app
+from toolcharter.local.app_verification import verify_app
 
 MAX_BYTES = 14_400
 MAX_BYTES_READ_ONLY = 7_000

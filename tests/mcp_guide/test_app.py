@@ -13,7 +13,7 @@ from mcp_core.calling.records import Reply
 from mcp_guide.app import build
 from tests.forkserver.commands import command_path
 from tests.mcp_guide.guide_server import build_guide, error, make_call, value, write_documents
-from toolcharter.app_verification import verify_app
+from toolcharter.local.app_verification import verify_app
 
 COMMAND = command_path("mcp-guide")
 MAX_BYTES = 15_200

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Settings
-from toolcharter import targets
 from toolcharter.contract.lock import Lock
+from toolcharter.local import targets
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-guide.json"
 

@@ -13,7 +13,7 @@ from mcp_core import App, Settings
 from mcp_core.declare.describe import full
 from mcp_guide import app as guide_app
 from mcp_guide.app import build
-from toolcharter.examples import run_examples
+from toolcharter.local.examples import run_examples
 
 HOME = Path(mcp_guide.__file__).parent
 WITHOUT_TOOLS = {"__init__", "fields", "presets"}

@@ -10,7 +10,7 @@ from mcp_core import Settings
 from mcp_noema.app import build
 from tests.mcp_noema.client_session import COMMAND
 from tests.mcp_noema.learner import open_app
-from toolcharter.app_verification import verify_app
+from toolcharter.local.app_verification import verify_app
 
 MAX_BYTES = 23_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""

@@ -7,8 +7,9 @@ import pytest
 
 from mcp_core import Settings
 from tests.mcp_noema.client_session import command
-from toolcharter import client, targets
 from toolcharter.contract.lock import Lock, parse_lock
+from toolcharter.local import targets
+from toolcharter.remote import client
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-noema.json"
 

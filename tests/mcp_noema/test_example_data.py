@@ -6,7 +6,7 @@ import pytest
 from mcp_noema.app import build
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings
-from toolcharter.examples import declared_examples, run_example
+from toolcharter.local.examples import declared_examples, run_example
 
 
 @pytest.mark.parametrize("tool", ["review-card", "review-next-card", "get-due-cards", "undo-review"])

@@ -10,8 +10,9 @@ from mcp_core import Settings
 from mcp_core.calling.records import Ask
 from mcp_core.declare.listed import ListedTool
 from tests.forkserver.commands import command_path
-from toolcharter import client, targets
 from toolcharter.contract.lock import Lock, parse_lock
+from toolcharter.local import targets
+from toolcharter.remote import client
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-todo.json"
 

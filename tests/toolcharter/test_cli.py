@@ -5,7 +5,8 @@ from importlib.metadata import version
 import pytest
 
 from tests.toolcharter.command_line import run
-from toolcharter import cli, command_line
+from toolcharter import cli
+from toolcharter.commands import command_line
 
 
 def test_without_a_command_the_commands_are_listed(capsys):

@@ -62,7 +62,7 @@ def test_importing_the_public_names_loads_no_more_than_the_framework():
         "print(sorted({*sys.modules} - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['toolcharter', 'toolcharter.app', 'toolcharter.ctrl_c', 'toolcharter.start']\n"
+    assert done.stdout == "['toolcharter', 'toolcharter.app', 'toolcharter.ctrl_c']\n"
 
 
 def test_dir_and_completion_have_the_public_names_in_a_new_interpreter():

@@ -5,7 +5,7 @@ import pytest
 from tests import conftest
 from tests.toolcharter.commands.test_examples import WRONG
 from tests.toolcharter.verify.fake_rules import mentions, rule
-from toolcharter import app_verification, targets
+from toolcharter.local import app_verification, targets
 
 pytest_plugins = ["pytester"]
 

@@ -1,5 +1,6 @@
 """Callers with their permissions, and the interface of what finds the caller of a token."""
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
@@ -36,6 +37,11 @@ class Caller:
 def is_in(permission: str, patterns: Collection[str]) -> bool:
     """Whether a permission is one of these, or matches a wildcard among them."""
     return permission in patterns or "*" in patterns or f"{permission.partition(':')[0]}:*" in patterns
+
+
+def digest(token: str) -> bytes:
+    """The SHA-256 of a token. A token has 256 random bits or a signature, so that no salt is needed."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
 class TokenVerifier(Protocol):

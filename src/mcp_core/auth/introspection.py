@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from mcp_core.auth.caller import IdentityUnavailable
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import IdentityUnavailable, digest
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.jwt_tokens import LEEWAY_SECONDS, other_audience, verified_claims
 from mcp_core.auth.oauth.clients import basic_authorization

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from mcp_core.auth.caller import Caller
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import Caller, digest
 
 EXAMPLE = 'Write StaticTokens({"TOKEN": user("ana", ["books:read"])}); user is in toolcharter.auth.'
 

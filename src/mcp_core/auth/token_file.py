@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mcp_core.auth.caller import Caller
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import Caller, digest
 from mcp_core.auth.permissions import Permissions, Principal, ScopesAsPermissions
 from mcp_core.auth.token_list import read_tokens
 from mcp_core.mcp_log import get_logger

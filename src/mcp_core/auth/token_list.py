@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from mcp_core.auth.caller import STATIC_PREFIX, is_user_name
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import STATIC_PREFIX, digest, is_user_name
 from mcp_core.files.private_file import write_private
 from mcp_core.process.start_errors import InvalidSetting
 

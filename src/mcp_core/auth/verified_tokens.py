@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mcp_core.auth.caller import Caller
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import Caller, digest
 from mcp_core.auth.permissions import Permissions, Principal
 
 REMEMBER_SECONDS = 60.0

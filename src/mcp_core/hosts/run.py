@@ -19,12 +19,11 @@ from mcp_core.declare.steps import steps_line
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.logs.otlp import set_up_export
+from mcp_core.process.command_line import OptionParser, open_closed_streams
 from mcp_core.process.extras import SERVERS, requirement_of
 from mcp_core.process.install_command import is_temporary, run_once
 from mcp_core.process.interrupt import INTERRUPTED
 from mcp_core.process.loading import is_only_loaded
-from mcp_core.process.option_parser import OptionParser
-from mcp_core.process.standard_streams import open_closed_streams
 from mcp_core.process.start_errors import CannotStart
 from mcp_core.settings.model import Settings, settings_type
 from mcp_core.settings.sources import add_options, from_options

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from mcp_core.process.start_errors import CannotStart
-from toolcharter import client, targets
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
+from toolcharter.local import targets
 from toolcharter.packaging.launch import launch_of
+from toolcharter.remote import client
 from toolcharter.verify.model import Tool
 
 AT_ONCE = 4

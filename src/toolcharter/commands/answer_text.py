@@ -10,7 +10,7 @@ from rich.markup import escape as escape_markup
 
 from mcp_core.calling.records import Answer
 from mcp_core.declare.charter import META
-from toolcharter.terminal import escape_lines
+from toolcharter.output.terminal import escape_lines
 
 JsonObject = dict[str, Any]
 

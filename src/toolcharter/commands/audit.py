@@ -22,7 +22,7 @@ from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import environment_variable, parse_duration
 from mcp_core.text.plurals import count
 from toolcharter.commands import UsageError
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.terminal import escape_invisible
 
 BROKEN = 1
 

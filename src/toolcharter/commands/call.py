@@ -11,7 +11,7 @@ from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.terminal import escape_invisible
 
 FAILED = 1
 

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from mcp_core.settings.model import Settings, environment_variable, settings_type
 from mcp_core.settings.sources import add_options, resolve_settings, shown_value
-from toolcharter import targets
+from toolcharter.local import targets
 
 DEFAULT = "default"
 

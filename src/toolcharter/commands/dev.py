@@ -10,8 +10,8 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
-from toolcharter import targets
 from toolcharter.commands import UsageError, server_command
+from toolcharter.local import targets
 
 POLL_SECONDS = 0.1
 MAX_FILES = 5_000

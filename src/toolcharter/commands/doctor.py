@@ -16,11 +16,11 @@ from typing import Any
 
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.text.plurals import count
-from toolcharter import targets
 from toolcharter.clients.checkup import FileCheck, ServerCheck, check_files
 from toolcharter.clients.files import ClientFile, existing_files
 from toolcharter.clients.known import CLIENTS, Places
-from toolcharter.terminal import escape_lines
+from toolcharter.local import targets
+from toolcharter.output.terminal import escape_lines
 
 FAILED = 1
 SECONDS = 30.0

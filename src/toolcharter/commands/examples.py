@@ -16,9 +16,10 @@ from mcp_core.app import App
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import AUDIT_SETTINGS, Settings
 from mcp_core.settings.sources import from_options
-from toolcharter import examples, targets
 from toolcharter.commands import CannotRun, UsageError, connection
-from toolcharter.examples import ExampleResult
+from toolcharter.commands.interface import is_address
+from toolcharter.local import examples, targets
+from toolcharter.local.examples import ExampleResult
 
 DIFFERS = 1
 
@@ -55,7 +56,7 @@ def _target_with_examples(options: argparse.Namespace, settings: Settings) -> st
     target: str = options.server or ""
     if not target and not options.command:
         raise UsageError("No server was given. Give an installed server, file.py or module:object.")
-    if options.command or targets.is_address(target) or target.endswith(".json"):
+    if options.command or is_address(target) or target.endswith(".json"):
         raise UsageError("MCP has no field for examples, so a server behind an address or a command declares none.")
     app = targets.load_any(target, settings)
     if not isinstance(app, App):

@@ -35,13 +35,13 @@ from mcp_core.schema.fields import object_at
 from mcp_core.settings.sources import add_options, from_options
 from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError, name_and_value
+from toolcharter.commands.interface import is_address
 from toolcharter.contract import report
 from toolcharter.govern.charter import Charter, is_name, read_or_new
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
-from toolcharter.targets import is_address
-from toolcharter.terminal import escape_lines
+from toolcharter.output.terminal import escape_lines
 
 VARIABLE = "TOOLCHARTER_CHARTER"
 WAITING = 1

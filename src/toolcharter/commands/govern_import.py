@@ -13,7 +13,7 @@ from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun
 from toolcharter.govern.charter import UpstreamTable, read_or_new
 from toolcharter.govern.client_files import FoundServer, find_servers, obstacle, point_at_governor, to_upstream
-from toolcharter.terminal import escape_lines
+from toolcharter.output.terminal import escape_lines
 
 AddServer = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Adds a server to the charter, by its name and its table."""

@@ -11,13 +11,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from toolcharter import targets
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Client, Places
 from toolcharter.clients.program import command_of
 from toolcharter.commands import CannotRun, UsageError, name_and_value
+from toolcharter.commands.interface import is_address
+from toolcharter.local import targets
 from toolcharter.packaging.launch import Launch, LaunchSetting, launch_of
 
 NAMES = [client.name for client in CLIENTS]
@@ -162,7 +163,7 @@ def _remote(client: Client, wanted: Sequence[Wanted], options: argparse.Namespac
             f"{client.title} reaches addresses only as connectors, which its settings have: Settings > Connectors. "
             "To let it start the server instead, leave out --http."
         )
-    if not targets.is_address(options.http):
+    if not is_address(options.http):
         raise UsageError(f"{options.http!r} is not an address. Give one such as http://127.0.0.1:8000/todo/mcp.")
     if len(wanted) != 1:
         raise UsageError("--http is the address of one server. Give its name.")

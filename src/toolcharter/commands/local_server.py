@@ -15,10 +15,10 @@ from mcp_core.hosts import library_json
 from mcp_core.settings.model import AUDIT_SETTINGS, HTTP_ONLY, settings_type
 from mcp_core.settings.sources import add_options, from_options
 from mcp_core.text.json_text import JsonObject
-from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.interface import Connection
 from toolcharter.commands.remote_server import ask_on_terminal, open_remote
+from toolcharter.local import targets
 
 _CALL_SETTINGS = AUDIT_SETTINGS | {
     *("db", "redis", "redis_timeout", "limits_without_redis", "idempotency_seconds"),

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _project_servers() -> list[str]:
     """The installed servers that belong to the project in this folder, or have a lock here."""
-    from toolcharter import targets  # noqa: PLC0415 - 250 ms, the framework, which files do not need
+    from toolcharter.local import targets  # noqa: PLC0415 - 250 ms, the framework, which files do not need
 
     project = _project_name()
     return sorted(
@@ -149,7 +149,7 @@ def print_changes(changes: list[Change]) -> None:
 
 
 def _default_file(target: str | None, server: str) -> Path:
-    from toolcharter import targets  # noqa: PLC0415 - 250 ms, not with --output
+    from toolcharter.local import targets  # noqa: PLC0415 - 250 ms, not with --output
 
     if target in targets.known():
         return _lock_file(target)

@@ -15,8 +15,8 @@ from typing import Any
 
 from mcp_core.settings.model import Settings, settings_type
 from mcp_core.settings.sources import resolve_settings
-from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
+from toolcharter.local import targets
 from toolcharter.packaging.bundle import MANIFEST_VERSIONS
 from toolcharter.packaging.folder import bundle_name, package_files, write_files
 from toolcharter.packaging.libraries import install_libraries

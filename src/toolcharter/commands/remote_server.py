@@ -10,7 +10,7 @@ from typing import Any
 
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.interface import Connection, is_address, token_of
-from toolcharter.terminal import escape_lines
+from toolcharter.output.terminal import escape_lines
 
 
 @asynccontextmanager
@@ -19,7 +19,7 @@ async def open_remote(
 ) -> AsyncGenerator[Connection]:
     """Connect to a command, to an address, or to a server object of an MCP library."""
     # `from toolcharter import` would load the public names, and with them the framework.
-    import toolcharter.client as client  # noqa: PLC0415, PLR0402 - 900 ms, not for our own servers
+    from toolcharter.remote import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
     ask = ask_on_terminal if attended else _decline
     limit: float | None = options.timeout

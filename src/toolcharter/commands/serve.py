@@ -12,9 +12,9 @@ from mcp_core.logs.otlp import set_up_export
 from mcp_core.process.install_command import install_command
 from mcp_core.settings.model import settings_type
 from mcp_core.settings.sources import add_options, from_options
-from toolcharter import targets
 from toolcharter.commands import CannotRun
 from toolcharter.console import Console
+from toolcharter.local import targets
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from mcp_core.app import App
 from mcp_core.hosts.run import Build
-from toolcharter import targets
+from toolcharter.app import run
+from toolcharter.local import targets
 from toolcharter.packaging.launch import script_of
-from toolcharter.start import run
 
 
 def add_arguments(

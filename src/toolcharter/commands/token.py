@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mcp_core.auth.caller import is_user_name
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import digest, is_user_name
 from mcp_core.auth.token_list import TokenEntry, TokenList, new_token, read_tokens, write_tokens
 from mcp_core.files.private_file import locked
 from mcp_core.settings.model import environment_variable

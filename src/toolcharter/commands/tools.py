@@ -18,7 +18,7 @@ from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import AUDIT_SETTINGS
 from mcp_core.text.json_text import JsonObject
 from toolcharter.commands import connection
-from toolcharter.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import escape_invisible, escape_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import local_app
 from toolcharter.commands.interface import Connection
 from toolcharter.commands.rules import explain, list_rules
-from toolcharter.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import escape_invisible, escape_lines
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
@@ -111,7 +111,7 @@ def _server_to_verify(
     app = local_app(running)
     if app is None:
         return server_from_tools(tools, name, others)
-    from toolcharter.app_verification import server_from_app  # noqa: PLC0415 - the framework, which the app has loaded
+    from toolcharter.local.app_verification import server_from_app  # noqa: PLC0415 - the framework, which the app has loaded
 
     return server_from_app(app, tools, name, others)
 

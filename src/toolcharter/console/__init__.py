@@ -24,7 +24,7 @@ from toolcharter.console.calls import CallFailed, ToolAnswer
 from toolcharter.console.console import Console
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, shortcut, tag
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 __all__ = [
     "CallFailed",

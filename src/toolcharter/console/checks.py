@@ -84,7 +84,7 @@ def _report(running: "asyncio.Future[ServerChecks]") -> None:
 
 
 def _check(app: App, tools: Sequence[ListedTool]) -> ServerChecks:
-    from toolcharter.app_verification import server_from_app  # noqa: PLC0415 - the same
+    from toolcharter.local.app_verification import server_from_app  # noqa: PLC0415 - the same
     from toolcharter.verify import config  # noqa: PLC0415 - 360 ms with all rules, and only for who looks at a tool
     from toolcharter.verify.result import verify_server  # noqa: PLC0415 - the same
     from toolcharter.verify.rules import static_rules  # noqa: PLC0415 - the same

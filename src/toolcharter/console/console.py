@@ -28,7 +28,7 @@ from toolcharter.console.rights import waiting_for
 from toolcharter.console.server_pages import pages_of_servers
 from toolcharter.console.sessions import Sessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
-from toolcharter.markup import element
+from toolcharter.output.markup import element
 
 if TYPE_CHECKING:
     from toolcharter.console.provider import Provider

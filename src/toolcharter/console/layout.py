@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from toolcharter.console.calls import agent_version
 from toolcharter.console.static_files import static_files
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 if TYPE_CHECKING:
     from toolcharter.console.page import Page, View

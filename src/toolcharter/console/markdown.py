@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from toolcharter.console.pieces import copyable
-from toolcharter.markup import Html, element
-from toolcharter.terminal import escape_lines
+from toolcharter.output.markup import Html, element
+from toolcharter.output.terminal import escape_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

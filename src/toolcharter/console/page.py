@@ -12,7 +12,7 @@ from toolcharter.console import layout
 from toolcharter.console.calls import ToolAnswer, call_tool
 from toolcharter.console.catalogue import Offer
 from toolcharter.console.viewer import Viewer
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 if TYPE_CHECKING:
     from toolcharter.console.console import Console

@@ -1,7 +1,7 @@
 """Pieces that several pages have."""
 
 from mcp_core.app import App
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 _GOOD, _FAIR = 90, 70
 

@@ -16,7 +16,7 @@ from mcp_core.hosts.callers import NotIdentified
 from toolcharter.console.layout import html_document
 from toolcharter.console.sessions import cookie_name, set_cookie
 from toolcharter.console.sign_in import local_path, show_form
-from toolcharter.markup import element
+from toolcharter.output.markup import element
 
 if TYPE_CHECKING:
     from toolcharter.console.console import Console

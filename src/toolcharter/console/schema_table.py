@@ -6,7 +6,7 @@ from typing import Any, cast
 from mcp_core.declare.describe import limit_words, type_words
 from mcp_core.schema.fields import Schema
 from mcp_core.schema.walk import Node, arguments
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 _MAX_ENUM_VALUES = 30
 

@@ -11,7 +11,7 @@ from mcp_core.hosts.callers import MAX_TOKEN_LENGTH, NotIdentified
 from toolcharter.console.layout import SIGN_IN, html_document
 from toolcharter.console.page import CSRF_FIELD
 from toolcharter.console.sessions import Tokens, set_cookie
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 if TYPE_CHECKING:
     from toolcharter.console.console import Console

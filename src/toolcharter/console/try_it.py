@@ -8,7 +8,7 @@ from mcp_core.app import App
 from mcp_core.hosts.site.terminal import PLACEHOLDER, address
 from toolcharter.console.page import View
 from toolcharter.console.pieces import copyable
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 Method = Literal["tools/call", "prompts/get", "resources/read"]
 FILES = ("try.css", "try.js", "copy.js")

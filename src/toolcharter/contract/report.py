@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_core.text.plurals import count
 from toolcharter.contract.changes import Change
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.terminal import escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -20,7 +20,7 @@ from mcp_core.mcp_log import is_secret_name
 from mcp_core.process.extras import extra_of, package_of
 from mcp_core.settings.model import Settings, environment_variable, settings_type
 from mcp_core.settings.sources import option
-from toolcharter import targets
+from toolcharter.local import targets
 
 Kind = Literal["string", "number", "boolean", "directory", "file", "secret"]
 DIRECTORY = "DIR"

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from mcp_core.process.start_errors import CannotStart
-from toolcharter import targets
+from toolcharter.local import targets
 from toolcharter.packaging.names import check_namespace
 
 TEMPLATE = Path(__file__).parent / "template"

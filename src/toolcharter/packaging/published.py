@@ -13,7 +13,7 @@ from typing import Any
 from mcp_core.app import App
 from mcp_core.process.extras import package_of
 from mcp_core.process.start_errors import CannotStart
-from toolcharter import targets
+from toolcharter.local import targets
 from toolcharter.packaging.launch import Launch, LaunchSetting, app_of, launch_of
 from toolcharter.packaging.names import EXAMPLE, check_namespace, declared_names, github_namespace
 

@@ -11,9 +11,9 @@ import pytest
 from mcp_core.app import App
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.settings.model import Settings
-from toolcharter import targets
-from toolcharter.app_verification import verify_app
-from toolcharter.examples import declared_examples, run_example
+from toolcharter.local import targets
+from toolcharter.local.app_verification import verify_app
+from toolcharter.local.examples import declared_examples, run_example
 from toolcharter.pytest_plugin.named import servers_in
 from toolcharter.verify.config import InvalidConfig
 from toolcharter.verify.report.groups import by_rule, line_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_core import App, Caller, Settings
-from mcp_core.auth.digest import digest
+from mcp_core.auth.caller import digest
 from mcp_core.auth.token_file import TokenFile
 from mcp_core.auth.token_list import TokenEntry, new_token, read_tokens, write_tokens
 from mcp_core.process.start_errors import InvalidSetting

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolcharter.command_line import run
-from toolcharter import targets
+from toolcharter.local import targets
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -14,8 +14,8 @@ from mcp_core import Settings
 from mcp_core.calling.records import Answer
 from tests.certificates import write_certificate
 from tests.toolcharter.command_line import run
-from toolcharter import targets
 from toolcharter.commands.answer_text import print_answer
+from toolcharter.local import targets
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DEMO_COMMAND = [sys.executable, "-m", "toolcharter_examples.demo"]

@@ -17,7 +17,7 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from mcp_core import Settings
 from tests.toolcharter.console import probe
 from tests.toolcharter.console.served import served
-from toolcharter import targets
+from toolcharter.local import targets
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 WITHOUT_BROWSER = "no Chromium is installed (Debian: apt-get install chromium)"

@@ -1,7 +1,7 @@
 from mcp_core import App, Settings
 from mcp_core.auth import user
-from toolcharter import targets
 from toolcharter.console.catalogue import Catalogue, Entry, first_line, search
+from toolcharter.local import targets
 
 EVERYTHING = user("ana", ["*"])
 

@@ -2,10 +2,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from mcp_core import App, Settings, tool
-from toolcharter import targets
 from toolcharter.console import checks as checks_module
 from toolcharter.console.checks import Checks, ServerChecks
 from toolcharter.contract.lock import Lock
+from toolcharter.local import targets
 
 
 async def check(checks: Checks, app: App, tool: str | None = None) -> ServerChecks:

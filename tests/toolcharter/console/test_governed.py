@@ -17,10 +17,10 @@ from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
 from tests.toolcharter.govern.changes import APPROVED
 from tests.toolcharter.govern.governed import approve_all
-from toolcharter import targets
 from toolcharter.console import Console
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
+from toolcharter.local import targets
 
 BASE = "http://127.0.0.1:8000"
 SERVER = Path(__file__).parents[1] / "govern" / "upstream_server.py"

@@ -13,9 +13,10 @@ from mcp_core.auth import Caller
 from mcp_core.settings.model import settings_type
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
-from toolcharter import App, Example, targets, tool
+from toolcharter import App, Example, tool
 from toolcharter.console import CallFailed
 from toolcharter.console.calls import call_tool
+from toolcharter.local import targets
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,7 +9,7 @@ from tests.conftest import free_port
 from tests.mcp_core.auth.issuer import Issuer, serving
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
-from toolcharter import targets
+from toolcharter.local import targets
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -26,7 +26,7 @@ import pytest
 
 from tests.registry_packages import npm_packages_if_cached
 from tests.thorough import VARIABLE
-from toolcharter import targets
+from toolcharter.local import targets
 from toolcharter.packaging.bundle import manifest
 from toolcharter.packaging.folder import package_files, write_files
 from toolcharter.packaging.json_file import json_text

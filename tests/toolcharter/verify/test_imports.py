@@ -74,7 +74,7 @@ def test_a_server_of_another_library_is_verified_without_our_pipeline(tmp_path):
 @pytest.mark.requirement("AUT-3")
 def test_connecting_to_servers_changes_nothing_in_the_library():
     code = (
-        "from mcp.client import stdio; before = dict(vars(stdio)); import toolcharter.client; "
+        "from mcp.client import stdio; before = dict(vars(stdio)); import toolcharter.remote.client; "
         "print([name for name, value in vars(stdio).items() if before.get(name) is not value])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

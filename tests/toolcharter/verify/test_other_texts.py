@@ -5,9 +5,9 @@ import pytest
 from mcp_core import App, Settings
 from tests.toolcharter.verify.fake_rules import RULES as FAKE_RULES
 from tests.toolcharter.verify.fake_rules import rule
-from toolcharter import targets
-from toolcharter.app_verification import verify_app
 from toolcharter.commands.local_server import LocalServer
+from toolcharter.local import targets
+from toolcharter.local.app_verification import verify_app
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.result import verify_server

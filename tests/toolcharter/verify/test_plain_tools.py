@@ -5,7 +5,7 @@ import pytest
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter import App
-from toolcharter.app_verification import server_from_app
+from toolcharter.local.app_verification import server_from_app
 from toolcharter.verify.engine import server_from_tools
 from toolcharter.verify.model import Server
 from toolcharter.verify.result import verify_server

@@ -15,7 +15,7 @@ from mcp_core.state.subscribers import Subscribers
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import may_answer, waiting_for
-from toolcharter.markup import element
+from toolcharter.output.markup import element
 
 PATH = "/console/approvals"
 _IDLE_SECONDS = 15.0

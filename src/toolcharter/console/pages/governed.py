@@ -15,7 +15,7 @@ from toolcharter.console.catalogue import Entry
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.contract.report import status
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 if TYPE_CHECKING:
     from mcp_core.app import ListedTool

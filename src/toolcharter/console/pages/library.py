@@ -8,7 +8,7 @@ from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import Entry
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import breadcrumb, tag
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 
 async def _show_prompt(view: View) -> Response:

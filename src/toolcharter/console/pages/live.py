@@ -13,7 +13,7 @@ from mcp_core.process.install_command import install_command
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.page import Page, View
 from toolcharter.console.rights import visible_calls
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 PATH = "/console/live"
 AT_ONCE = 100

@@ -12,7 +12,7 @@ from toolcharter.console.page import Page, View
 from toolcharter.console.pages.live import OUTCOMES, PATH, call_log
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.console.rights import visible_calls
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 
 _KINDS = {"ok": "good", "validation": "warn", "business": "warn", "system": "bad"}
 _STEPS = {

@@ -19,7 +19,7 @@ from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Kind, first_line
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, score_kind, tag
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 from toolcharter.packaging.links import links_to
 
 KINDS: tuple[Kind, ...] = ("tool", "prompt", "resource")

@@ -16,7 +16,7 @@ from toolcharter.console.checks import ServerChecks, ToolChecks
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import breadcrumb, copyable, score_kind, tag
 from toolcharter.console.try_it import to_json
-from toolcharter.markup import Html, element, join
+from toolcharter.output.markup import Html, element, join
 from toolcharter.verify.model import Tool
 
 

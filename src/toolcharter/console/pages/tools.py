@@ -10,7 +10,7 @@ from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Entry, search
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import shortcut, tag
-from toolcharter.markup import Html, element
+from toolcharter.output.markup import Html, element
 
 PAGE_SIZE = 200
 _KINDS = {"": "Everything", "tool": "Tools", "prompt": "Prompts", "resource": "Resources"}

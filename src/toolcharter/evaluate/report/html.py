@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from toolcharter import html_report
 from toolcharter.evaluate.metrics import AccuracyChange, Proportion, SelectorMetrics, ToolMetrics, confusion_matrix
 from toolcharter.evaluate.report import EvaluationReport, phrases
 from toolcharter.evaluate.result import SelectorResult
-from toolcharter.html_report import Bar
+from toolcharter.output import html_report
+from toolcharter.output.html_report import Bar
 
 _MAX_TOOLS = 40  # rows and columns of a heat map that can be read
 _OPEN_PAIRS = 1  # pairs whose utterances are shown unfolded

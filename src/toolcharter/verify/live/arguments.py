@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.schema.fields import Schema, list_at, object_at, types_of
 from mcp_core.schema.references import resolve_ref
-from toolcharter.cpu_limit import CpuLimitExceeded, run_with_cpu_limit
+from toolcharter.verify.live.cpu_limit import CpuLimitExceeded, run_with_cpu_limit
 
 UNKNOWN = "toolcharter_no_such_argument"
 _MAX_DEPTH = 8

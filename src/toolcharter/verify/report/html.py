@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from mcp_core.text.plurals import count
-from toolcharter.html_report import (
+from toolcharter.output.html_report import (
     Bar,
     bar_chart,
     code,
@@ -15,8 +15,8 @@ from toolcharter.html_report import (
     table,
     text,
 )
-from toolcharter.markup import Html, join
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.markup import Html, join
+from toolcharter.output.terminal import escape_invisible
 from toolcharter.verify.report.groups import by_rule, count_line, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mcp_core.text.plurals import count
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.terminal import escape_invisible
 from toolcharter.verify.report.groups import by_rule, by_tool, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding, Severity

@@ -5,7 +5,7 @@ import pytest
 
 from mcp_core import Settings
 from mcp_core.hosts.site.server import Site
-from toolcharter import targets
+from toolcharter.local import targets
 
 BASE = "http://127.0.0.1:8000"
 PAGE = "https://app.example"

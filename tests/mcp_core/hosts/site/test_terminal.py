@@ -6,7 +6,7 @@ import pytest
 
 from mcp_core import App, Settings
 from mcp_core.hosts.site import terminal
-from toolcharter import targets
+from toolcharter.local import targets
 
 BASE = "http://127.0.0.1:8000"
 

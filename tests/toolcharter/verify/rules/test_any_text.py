@@ -10,7 +10,7 @@ from toolcharter_examples.demo import build as build_demo
 from mcp_core import Settings
 from mcp_todo.app import build as build_todo
 from tests.thorough import examples
-from toolcharter.app_verification import server_from_app
+from toolcharter.local.app_verification import server_from_app
 from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
 

@@ -6,7 +6,7 @@ from mcp_core import App, Example, tool
 from mcp_core.declare.charter import META
 from mcp_core.declare.naming import Naming
 from tests.mcp_core.declared import Text, query
-from toolcharter.app_verification import server_from_app
+from toolcharter.local.app_verification import server_from_app
 from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
 

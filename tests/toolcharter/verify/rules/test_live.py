@@ -14,9 +14,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp_core import App, Example, Settings, hints
 from mcp_core.result import Result
 from tests.mcp_core.declared import Text, query
-from toolcharter import client, targets
-from toolcharter.app_verification import server_from_app
 from toolcharter.commands.local_server import LocalServer
+from toolcharter.local import targets
+from toolcharter.local.app_verification import server_from_app
+from toolcharter.remote import client
 from toolcharter.verify.engine import run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
 from toolcharter.verify.rules import all_rules

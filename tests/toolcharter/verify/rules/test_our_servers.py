@@ -3,8 +3,8 @@
 import pytest
 
 from mcp_core import Settings
-from toolcharter import targets
-from toolcharter.app_verification import server_from_app
+from toolcharter.local import targets
+from toolcharter.local.app_verification import server_from_app
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.rules import static_rules
 

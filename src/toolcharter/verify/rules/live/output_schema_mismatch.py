@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mcp_core.schema.fields import Schema
-from toolcharter.cpu_limit import CannotLimitCpu, run_with_cpu_limit
+from toolcharter.verify.live.cpu_limit import CannotLimitCpu, run_with_cpu_limit
 from toolcharter.verify.live.observations import Exchange, Observations
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule

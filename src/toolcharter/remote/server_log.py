@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
-from toolcharter.terminal import escape_invisible
+from toolcharter.output.terminal import escape_invisible
 
 MAX_BYTES, MAX_LINES = 64 * 1024, 40
 """How much is printed at once. Of a longer log, this is the end."""

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from anyio import EndOfStream
 
-from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
-from toolcharter import client, message_limit
+from tests.toolcharter.remote import hostile_server
 from toolcharter.commands import call, connection, remote_server
+from toolcharter.remote import client, message_limit
 from toolcharter.verify.rules.live import output_schema_mismatch
 
 COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]

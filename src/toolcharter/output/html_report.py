@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from toolcharter.markup import Html, element, escape, join
+from toolcharter.output.markup import Html, element, escape, join
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb;--bar:#3b76ee;--good:#15803d;--bad:#b91c1c;

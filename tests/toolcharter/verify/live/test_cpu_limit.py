@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from toolcharter.cpu_limit import CannotLimitCpu, CpuLimitExceeded, run_with_cpu_limit
+from toolcharter.verify.live.cpu_limit import CannotLimitCpu, CpuLimitExceeded, run_with_cpu_limit
 
 
 def count_forever():

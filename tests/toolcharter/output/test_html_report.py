@@ -1,8 +1,8 @@
 import re
 import xml.etree.ElementTree as ET
 
-from toolcharter import html_report
-from toolcharter.html_report import Bar
+from toolcharter.output import html_report
+from toolcharter.output.html_report import Bar
 
 NASTY = "<script>alert(1)</script>\"'&"
 

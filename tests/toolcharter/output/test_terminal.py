@@ -1,6 +1,6 @@
 import pytest
 
-from toolcharter.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import escape_invisible, escape_lines
 
 
 @pytest.mark.parametrize(

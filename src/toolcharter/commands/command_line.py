@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
-from mcp_core.process.option_parser import OptionParser
-from mcp_core.process.standard_streams import open_closed_streams
+from mcp_core.process.command_line import OptionParser, open_closed_streams
 from mcp_core.process.start_errors import CannotStart, DeclarationError
 from toolcharter.commands import CannotRun
-from toolcharter.terminal import escape_lines
+from toolcharter.output.terminal import escape_lines
 
 EXTRAS: Mapping[str, str] = {"govern": "govern"}
 """The extra of the distribution that brings the libraries of a command, where a plain install does not."""
@@ -82,7 +81,7 @@ def _add_own_options(parser: argparse.ArgumentParser, argv: Sequence[str], optio
     """Add the options of the server that the arguments name."""
     from mcp_core.settings.model import settings_type  # noqa: PLC0415 - the same
     from mcp_core.settings.sources import add_own_options  # noqa: PLC0415 - 300 ms, the framework
-    from toolcharter import targets  # noqa: PLC0415 - the same
+    from toolcharter.local import targets  # noqa: PLC0415 - the same
 
     # The value of an unknown option looks like an argument, so a server is recognized by its name alone.
     named = [word for word in argv if word in targets.known() or word.partition(":")[0].endswith(".py")]

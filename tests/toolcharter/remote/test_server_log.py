@@ -2,8 +2,8 @@
 
 import pytest
 
-from toolcharter import server_log
-from toolcharter.server_log import ServerLog, open_log
+from toolcharter.remote import server_log
+from toolcharter.remote.server_log import ServerLog, open_log
 
 
 def write(log: ServerLog, text: str) -> None:

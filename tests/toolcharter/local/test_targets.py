@@ -5,9 +5,10 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.process.install_command import installer
 from mcp_core.process.start_errors import CannotStart
-from toolcharter import targets
+from toolcharter.commands.interface import is_address
+from toolcharter.local import targets
 
-WORDS = Path(__file__).parents[2] / "examples" / "words.py"
+WORDS = Path(__file__).parents[3] / "examples" / "words.py"
 
 
 def test_an_installed_server_is_found_by_its_name():
@@ -89,7 +90,7 @@ def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
 
 
 def test_an_address_is_distinguished_from_a_name():
-    assert [targets.is_address(t) for t in ("http://a/mcp", "https://a/mcp", "demo")] == [True, True, False]
+    assert [is_address(t) for t in ("http://a/mcp", "https://a/mcp", "demo")] == [True, True, False]
 
 
 @pytest.mark.parametrize(

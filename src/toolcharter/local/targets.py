@@ -63,11 +63,6 @@ def distribution_of(entry: EntryPoint) -> Distribution:
     return entry.dist
 
 
-def is_address(target: str) -> bool:
-    """Whether a target is an HTTP address."""
-    return target.startswith(("http://", "https://"))
-
-
 def is_file(target: str) -> bool:
     """Whether a target is a file of Python, or `file.py:object`."""
     return target not in known() and ".py" in target

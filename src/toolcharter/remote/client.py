@@ -25,7 +25,6 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-import toolcharter.message_limit as message_limit  # noqa: PLR0402 - `from toolcharter import` loads the framework
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.context import ReportProgress
 from mcp_core.declare.charter import DOCS_SCHEME
@@ -34,8 +33,9 @@ from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from mcp_core.text.plurals import count
-from toolcharter.message_limit import BoundedLines, MessageTooLarge
-from toolcharter.server_log import ServerLog, open_log
+from toolcharter.remote import message_limit
+from toolcharter.remote.message_limit import BoundedLines, MessageTooLarge
+from toolcharter.remote.server_log import ServerLog, open_log
 
 _library_log = logging.getLogger("mcp.client.stdio")
 MAX_PAGES = 1_000

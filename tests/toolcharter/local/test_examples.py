@@ -11,8 +11,8 @@ from mcp_core import App, Confirm, Conflict, Example, Settings
 from mcp_core.declare.spec import spec_of
 from mcp_todo.app import build as build_todo
 from tests.mcp_core.declared import mutation, query
-from toolcharter import targets
-from toolcharter.examples import (
+from toolcharter.local import targets
+from toolcharter.local.examples import (
     CannotRunExamples,
     ExampleResult,
     declared_examples,

@@ -1,0 +1,1 @@
+"""Text of servers, as terminals and browsers show it: escaped everywhere."""
