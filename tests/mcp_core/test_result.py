@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from mcp_core import Result, hints, instructions
 from mcp_core.calling.render import render
 from mcp_core.declare.charter import META
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure
 
 
 class Card(BaseModel):

@@ -13,7 +13,7 @@ from mcp_core.calling.stages.record import CallRecord, StackLimit, failure_level
 from mcp_core.errors import ElicitationUnsupported, Refused
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure
 
 logger = get_logger(__name__)
 

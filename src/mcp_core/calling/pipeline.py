@@ -49,7 +49,7 @@ from mcp_core.idempotency.state_store import StateKeyStore
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
 from mcp_core.tool_result import metadata_json

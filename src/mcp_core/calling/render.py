@@ -16,7 +16,7 @@ from mcp_core.calling.records import Answer
 from mcp_core.declare.charter import META
 from mcp_core.declare.output import is_typed, value_schema
 from mcp_core.declare.schema import JsonSchema
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 from mcp_core.text import json_text
 
 Format = Literal["result", "bare", "hints"]

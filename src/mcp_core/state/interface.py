@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 
 MAX_ENTRY_LENGTH = 1_000_000
 """In characters. Longer answers are not cached."""

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, Lookup, StateUnavailable
 
 MAX_ENTRIES = 4096

@@ -12,7 +12,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 from mcp_core.state.interface import MAX_ENTRY_LENGTH, DependencyHealth, Lookup, StateUnavailable
 from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
 from mcp_core.state.redis_scripts import HIT, LOOKUP

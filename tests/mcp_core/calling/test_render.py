@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mcp_core import App, NotFound, Result, ToolContext
 from mcp_core.calling.records import Answer
 from mcp_core.calling.render import render
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure
 from mcp_core.tool_result import ToolMetadata, metadata_json, versions_json
 from tests.mcp_core.declared import query
 

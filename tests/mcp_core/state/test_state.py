@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.declare.spec import RateLimit
+from mcp_core.result import Body
 from mcp_core.state import memory
-from mcp_core.state.body import Body
 from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, State, StateUnavailable
 from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)

@@ -13,8 +13,7 @@ from mcp_core.calling.records import Permit, VerbatimResult
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
-from mcp_core.result import Image, Result
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure, Image, Result
 from mcp_core.text import json_text
 from mcp_core.tool_result import ToolResult
 

@@ -7,7 +7,7 @@ from mcp_core.calling.stages.hint import HintPolicy, hint_failure
 from mcp_core.calling.stages.observe import secret_values
 from mcp_core.errors import BrokenResult, ToolError, UnknownTool
 from mcp_core.mcp_log import hide_secrets, redact_text
-from mcp_core.state.body import Body, Failure
+from mcp_core.result import Body, Failure
 
 
 def fail(error: Exception, call: Call, policy: HintPolicy | None) -> Body:

@@ -15,7 +15,7 @@ from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
 from mcp_core.hints import AgentHints, HintWarning, NeededArgument
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.body import Failure
+from mcp_core.result import Failure
 from mcp_core.text import json_text
 
 _MAX_ECHO_LENGTH = 2000

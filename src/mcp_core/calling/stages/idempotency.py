@@ -22,7 +22,7 @@ from mcp_core.errors import (
     Unavailable,
 )
 from mcp_core.idempotency.keys import KeyBusy, KeyedCall, KeyRecord, KeyStore, KeyTaken
-from mcp_core.state.body import Body
+from mcp_core.result import Body
 from mcp_core.state.interface import StateUnavailable
 
 KEY = META + "idempotency-key"

@@ -15,7 +15,7 @@ from mcp_core.calling.records import Call, CallOutcome
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
-from mcp_core.state.body import Failure
+from mcp_core.result import Failure
 
 logger = get_logger(__name__)
 
