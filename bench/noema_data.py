@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-from mcp_noema.model import NoteKind, Preferences, Preset, Schedule, State
+from mcp_noema.model import CardState, NoteKind, Preferences, Preset, Schedule
 from mcp_noema.schedule import answer
 from mcp_noema.store.row_mapping import schedule_values
 
@@ -89,8 +89,8 @@ class _Card:
 
     def row(self) -> tuple[Any, ...]:
         schedule = self.schedule
-        values = schedule_values(schedule, suspended=self.suspended and schedule.state is State.REVIEW)
-        lapses = sum(row[0] == 1 and row[3] == State.REVIEW for row in self.answers)
+        values = schedule_values(schedule, suspended=self.suspended and schedule.state is CardState.REVIEW)
+        lapses = sum(row[0] == 1 and row[3] == CardState.REVIEW for row in self.answers)
         memory_state = (values[name] for name in ("queue", "state", "step", "stability", "difficulty"))
         times = (_seconds(schedule.due), _seconds(schedule.last_review))
         return (
@@ -138,7 +138,7 @@ def _with_history(card: _Card, now: datetime, dice: random.Random) -> _Card:
     while at < until:
         card = card.answered(dice.choices((1, 2, 3, 4), (13, 12, 65, 10))[0], at, dice)
         assert card.schedule.due is not None
-        late = dice.random() * (25 if dice.random() < 0.2 else 1) if card.schedule.state is State.REVIEW else 0
+        late = dice.random() * (25 if dice.random() < 0.2 else 1) if card.schedule.state is CardState.REVIEW else 0
         at = card.schedule.due + timedelta(days=late)
     return card
 
@@ -148,7 +148,7 @@ def _with_today(card: _Card, now: datetime, dice: random.Random) -> _Card:
     begins = max(Preferences().day_of(now).begins, now - timedelta(hours=1))
     if card.number % ANSWERED_TODAY == 0:
         return card.answered(
-            4 if card.schedule.state is State.NEW else 3, begins + (now - begins) * dice.random(), dice
+            4 if card.schedule.state is CardState.NEW else 3, begins + (now - begins) * dice.random(), dice
         )
     if card.number % LEARNING == 1:
         return replace(card, schedule=NEW_CARD, answers=()).answered(3, begins + (now - begins) * dice.random(), dice)

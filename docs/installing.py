@@ -5,7 +5,7 @@ from pathlib import Path
 
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
-from toolcharter.clients.known import CLIENTS, Client, Places
+from toolcharter.clients.known import CLIENTS, KnownClient, Places
 from toolcharter.local import targets
 from toolcharter.packaging.launch import launch_of
 
@@ -43,7 +43,7 @@ def blocks() -> str:
     return "\n\n".join(_blocks(client) for client in CLIENTS)
 
 
-def _blocks(client: Client) -> str:
+def _blocks(client: KnownClient) -> str:
     file = ClientFile(client, client.file(LINUX))
     started = f"### {client.title}\n\n```{client.format}\n{file.show(EXAMPLE)}\n```"
     if not client.takes_addresses:

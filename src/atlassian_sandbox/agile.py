@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, optional_list
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest, optional_list
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.fields import EPIC_LINK, EPIC_NAME, SPRINT, STORY_POINTS, find_field
 from atlassian_sandbox.jira.issue_json import IssueJson
@@ -12,14 +12,14 @@ from atlassian_sandbox.jira.render import Renderer, page_of, paged, zulu_time
 from atlassian_sandbox.jira.search import find, token_page
 from atlassian_sandbox.model import Board, Issue, Sprint
 
-routes = Routes("agile")
-software = Routes("software")
+routes = ApiRoutes("agile")
+software = ApiRoutes("software")
 
 
 # ---- boards --------------------------------------------------------------------------------------
 
 
-def _board_json(request: Request, board: Board) -> JsonObject:
+def _board_json(request: SiteRequest, board: Board) -> JsonObject:
     project = request.state.projects[board.project]
     rendered: JsonObject = {"id": board.id, "self": _link(request, f"board/{board.id}"), "name": board.name}
     rendered["type"] = board.type
@@ -36,11 +36,11 @@ def _board_json(request: Request, board: Board) -> JsonObject:
     return rendered
 
 
-def _link(request: Request, path: str) -> str:
+def _link(request: SiteRequest, path: str) -> str:
     return f"{request.base}/rest/agile/1.0/{path}"
 
 
-def _board(request: Request) -> Board:
+def _board(request: SiteRequest) -> Board:
     name = request.parameters["board"]
     board = request.state.boards.get(int(name)) if name.isdigit() else None
     if board is None or not request.state.projects[board.project].readers & request.user.groups:
@@ -49,7 +49,7 @@ def _board(request: Request) -> Board:
 
 
 @routes.get("/board")
-def list_boards(request: Request) -> Any:
+def list_boards(request: SiteRequest) -> Any:
     name, kind, project = (request.text(each) for each in ("name", "type", "projectKeyOrId"))
     visible = {each.key for each in request.state.visible_projects(request.user)}
     key = request.state.project(project, request.user).key if project else None
@@ -65,12 +65,12 @@ def list_boards(request: Request) -> Any:
 
 
 @routes.get("/board/{board}")
-def get_board(request: Request) -> Any:
+def get_board(request: SiteRequest) -> Any:
     return _board_json(request, _board(request))
 
 
 @routes.get("/board/{board}/configuration")
-def configuration(request: Request) -> Any:
+def configuration(request: SiteRequest) -> Any:
     board = _board(request)
     project = request.state.projects[board.project]
     ids = dict.fromkeys([project.first_status, *(each.to for each in project.transitions)])
@@ -92,13 +92,13 @@ def configuration(request: Request) -> Any:
 
 
 @routes.get("/board/{board}/project")
-def projects_of_board(request: Request) -> Any:
+def projects_of_board(request: SiteRequest) -> Any:
     project = request.state.projects[_board(request).project]
     return paged([Renderer(request).project(project)], request)
 
 
 @routes.get("/board/{board}/version")
-def versions_of_board(request: Request) -> Any:
+def versions_of_board(request: SiteRequest) -> Any:
     project = request.state.projects[_board(request).project]
     return paged([Renderer(request).version(each, project) for each in project.versions], request)
 
@@ -106,7 +106,7 @@ def versions_of_board(request: Request) -> Any:
 # ---- issues of boards, sprints and epics ---------------------------------------------------------
 
 
-def _issues(request: Request, jql: str) -> list[Issue]:
+def _issues(request: SiteRequest, jql: str) -> list[Issue]:
     """The issues of a board or sprint, in their rank, limited by the query of the request."""
     extra = request.text("jql")
     condition, _, order = (extra or "").partition("ORDER BY")
@@ -114,24 +114,24 @@ def _issues(request: Request, jql: str) -> list[Issue]:
     return find(request, f"{full} ORDER BY {order or 'Rank'}")
 
 
-def _on_board(request: Request) -> str:
+def _on_board(request: SiteRequest) -> str:
     return f"project = {_board(request).project}"
 
 
-def _in_backlog(request: Request) -> str:
+def _in_backlog(request: SiteRequest) -> str:
     closed = "(sprint is EMPTY OR sprint in futureSprints())"
     return f"{_on_board(request)} AND statusCategory != Done AND issuetype != Epic AND {closed}"
 
 
-def _in_sprint(request: Request) -> str:
+def _in_sprint(request: SiteRequest) -> str:
     return f"sprint = {_sprint(request).id}"
 
 
-def _in_epic(request: Request) -> str:
+def _in_epic(request: SiteRequest) -> str:
     return f"parent = {_epic(request).key}"
 
 
-def _without_epic(_: Request) -> str:
+def _without_epic(_: SiteRequest) -> str:
     return "parent is EMPTY AND issuetype != Epic"
 
 
@@ -151,7 +151,7 @@ def _register_lists() -> None:
     """Each list exists with an index, and on Cloud also with a token under /rest/software."""
     for path, query in ISSUE_LISTS.items():
 
-        def by_index(request: Request, query: Any = query) -> Any:
+        def by_index(request: SiteRequest, query: Any = query) -> Any:
             page, start, size = page_of(issues := _issues(request, query(request)), request)
             render, fields, expand = (
                 IssueJson(request).render,
@@ -167,7 +167,7 @@ def _register_lists() -> None:
                 "issues": shown,
             }
 
-        def by_token(request: Request, query: Any = query) -> Any:
+        def by_token(request: SiteRequest, query: Any = query) -> Any:
             fields = wanted_fields(request, "*navigable")
             options: JsonObject = {"nextPageToken": request.text("nextPageToken"), "fields": fields}
             options |= {"maxResults": request.number("maxResults", 50), "expand": request.words("expand")}
@@ -181,14 +181,14 @@ _register_lists()
 
 
 @software.get("/board/{board}/issue/approximate-count")
-def count_issues(request: Request) -> Any:
+def count_issues(request: SiteRequest) -> Any:
     return {"count": len(_issues(request, _on_board(request)))}
 
 
 # ---- sprints -------------------------------------------------------------------------------------
 
 
-def _sprint_json(request: Request, sprint: Sprint) -> JsonObject:
+def _sprint_json(request: SiteRequest, sprint: Sprint) -> JsonObject:
     rendered: JsonObject = {"id": sprint.id, "self": _link(request, f"sprint/{sprint.id}"), "state": sprint.state}
     rendered |= {"name": sprint.name, "originBoardId": sprint.board, "goal": sprint.goal}
     for name, moment in (("startDate", sprint.start), ("endDate", sprint.end), ("completeDate", sprint.completed)):
@@ -197,7 +197,7 @@ def _sprint_json(request: Request, sprint: Sprint) -> JsonObject:
     return rendered
 
 
-def _sprint(request: Request) -> Sprint:
+def _sprint(request: SiteRequest) -> Sprint:
     name = request.parameters["sprint"]
     sprint = request.state.sprints.get(int(name)) if name.isdigit() else None
     if sprint is None:
@@ -206,7 +206,7 @@ def _sprint(request: Request) -> Sprint:
 
 
 @routes.get("/board/{board}/sprint")
-def sprints_of_board(request: Request) -> Any:
+def sprints_of_board(request: SiteRequest) -> Any:
     board, states = _board(request), request.words("state")
     if board.type != "scrum":
         raise Refusal(400, "The board does not support sprints")
@@ -219,7 +219,7 @@ def sprints_of_board(request: Request) -> Any:
 
 
 @routes.get("/sprint/{sprint}")
-def get_sprint(request: Request) -> Any:
+def get_sprint(request: SiteRequest) -> Any:
     return _sprint_json(request, _sprint(request))
 
 
@@ -235,7 +235,7 @@ def _moment(body: JsonObject, name: str) -> datetime | None:
 
 
 @routes.post("/sprint")
-def create_sprint(request: Request) -> Any:
+def create_sprint(request: SiteRequest) -> Any:
     body = request.object
     board = request.state.boards.get(body.get("originBoardId") or 0)
     if board is None:
@@ -250,7 +250,7 @@ def create_sprint(request: Request) -> Any:
 
 
 @routes.put("/sprint/{sprint}")
-def update_sprint(request: Request) -> Any:
+def update_sprint(request: SiteRequest) -> Any:
     """Start, complete or change a sprint. A future sprint starts only with dates and without another active one."""
     sprint, body = _sprint(request), request.object
     target: Any = str(body.get("state") or sprint.state).lower()
@@ -271,7 +271,7 @@ routes.post("/sprint/{sprint}")(update_sprint)
 
 
 @routes.delete("/sprint/{sprint}")
-def delete_sprint(request: Request) -> Any:
+def delete_sprint(request: SiteRequest) -> Any:
     sprint = _sprint(request)
     if sprint.state != "future":
         raise Refusal(400, "Only a future sprint can be deleted.")
@@ -281,7 +281,7 @@ def delete_sprint(request: Request) -> Any:
     return NO_CONTENT
 
 
-def _named_issues(request: Request) -> list[Issue]:
+def _named_issues(request: SiteRequest) -> list[Issue]:
     names = optional_list(request.object.get("issues"))
     if len(names) > 50:  # noqa: PLR2004 - the limit of the API
         raise Refusal(400, "At most 50 issues can be moved at once.")
@@ -289,7 +289,7 @@ def _named_issues(request: Request) -> list[Issue]:
 
 
 @routes.post("/sprint/{sprint}/issue")
-def move_to_sprint(request: Request) -> Any:
+def move_to_sprint(request: SiteRequest) -> Any:
     sprint = _sprint(request)
     if sprint.state == "closed":
         raise Refusal(400, "Issues cannot be moved to a closed sprint.")
@@ -298,26 +298,26 @@ def move_to_sprint(request: Request) -> Any:
     return _ranked(request)
 
 
-def _set_sprint(request: Request, issue: Issue, number: int | None) -> None:
+def _set_sprint(request: SiteRequest, issue: Issue, number: int | None) -> None:
     old = optional_list(issue.values.get(SPRINT))
     closed = [each for each in old if request.state.sprints[each].state == "closed"]
     changes.store(request, issue, {SPRINT: [*closed, number] if number is not None else closed})
 
 
 @routes.post("/backlog/issue")
-def move_to_backlog(request: Request) -> Any:
+def move_to_backlog(request: SiteRequest) -> Any:
     for issue in _named_issues(request):
         _set_sprint(request, issue, None)
     return NO_CONTENT
 
 
 @routes.put("/issue/rank")
-def rank(request: Request) -> Any:
+def rank(request: SiteRequest) -> Any:
     _named_issues(request)
     return _ranked(request)
 
 
-def _ranked(request: Request) -> Response:
+def _ranked(request: SiteRequest) -> Response:
     """Put the named issues before or after another one, if the request says so."""
     body, ranks = request.object, request.state.ranks
     anchor = body.get("rankBeforeIssue") or body.get("rankAfterIssue")
@@ -331,13 +331,13 @@ def _ranked(request: Request) -> Response:
 
 
 @routes.get("/issue/{issue}/estimation")
-def get_estimation(request: Request) -> Any:
+def get_estimation(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return {"fieldId": STORY_POINTS, "value": issue.values.get(STORY_POINTS)}
 
 
 @routes.put("/issue/{issue}/estimation")
-def set_estimation(request: Request) -> Any:
+def set_estimation(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     value = request.object.get("value")
     try:
@@ -350,14 +350,14 @@ def set_estimation(request: Request) -> Any:
 # ---- epics ---------------------------------------------------------------------------------------
 
 
-def _epic(request: Request) -> Issue:
+def _epic(request: SiteRequest) -> Issue:
     issue = request.state.issue(request.parameters["epic"], request.user)
     if request.state.issue_types[issue.values["issuetype"]].level != 1:
         raise Refusal(404, f"The issue {issue.key} is not an epic.")
     return issue
 
 
-def _epic_json(request: Request, epic: Issue) -> JsonObject:
+def _epic_json(request: SiteRequest, epic: Issue) -> JsonObject:
     done = request.state.statuses[epic.values["status"]].category == "done"
     summary = epic.values["summary"]
     return {
@@ -372,19 +372,19 @@ def _epic_json(request: Request, epic: Issue) -> JsonObject:
 
 
 @routes.get("/board/{board}/epic")
-def epics_of_board(request: Request) -> Any:
+def epics_of_board(request: SiteRequest) -> Any:
     board, done = _board(request), request.text("done")
     epics = [_epic_json(request, each) for each in find(request, f"project = {board.project} AND issuetype = Epic")]
     return paged([each for each in epics if done in (None, str(each["done"]).lower())], request)
 
 
 @routes.get("/epic/{epic}")
-def get_epic(request: Request) -> Any:
+def get_epic(request: SiteRequest) -> Any:
     return _epic_json(request, _epic(request))
 
 
 @routes.post("/epic/{epic}/issue")
-def move_to_epic(request: Request) -> Any:
+def move_to_epic(request: SiteRequest) -> Any:
     epic = _epic(request)
     for issue in _named_issues(request):
         _set_epic(request, issue, epic.id)
@@ -392,13 +392,13 @@ def move_to_epic(request: Request) -> Any:
 
 
 @routes.post("/epic/none/issue")
-def remove_from_epic(request: Request) -> Any:
+def remove_from_epic(request: SiteRequest) -> Any:
     for issue in _named_issues(request):
         _set_epic(request, issue, None)
     return NO_CONTENT
 
 
-def _set_epic(request: Request, issue: Issue, epic: str | None) -> None:
+def _set_epic(request: SiteRequest, issue: Issue, epic: str | None) -> None:
     if IssueJson(request).is_subtask(issue):
         raise Refusal(400, f"The subtask {issue.key} cannot be moved to an epic.")
     field = find_field("parent" if request.is_cloud else EPIC_LINK, request.kind)
@@ -410,6 +410,6 @@ def _set_epic(request: Request, issue: Issue, epic: str | None) -> None:
 
 
 @routes.get("/issue/{issue}")
-def get_issue(request: Request) -> Any:
+def get_issue(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return IssueJson(request).render(issue, wanted_fields(request, "*all"), request.words("expand"))

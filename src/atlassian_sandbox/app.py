@@ -13,12 +13,12 @@ from atlassian_sandbox.company import build_company
 from atlassian_sandbox.confluence import ROUTES as CONFLUENCE_ROUTES
 from atlassian_sandbox.errors import error_response
 from atlassian_sandbox.faults import ConnectionDropped, ConnectionRefused, Fault, Faults
-from atlassian_sandbox.http import Api, Kind, Refusal, Request, Response, Route, Router
+from atlassian_sandbox.http import Api, Kind, Refusal, Response, Route, Router, SiteRequest
 from atlassian_sandbox.jira import ROUTES as JIRA_ROUTES
 from atlassian_sandbox.login import authenticate
-from atlassian_sandbox.model import User
+from atlassian_sandbox.model import SiteUser
 from atlassian_sandbox.oauth import Issuer
-from atlassian_sandbox.state import Clock, State, system_clock
+from atlassian_sandbox.state import Clock, SiteState, system_clock
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,7 +39,7 @@ class SentRequest:
 
 
 class Sandbox:
-    def __init__(self, kind: Kind, state: State, faults: Faults) -> None:
+    def __init__(self, kind: Kind, state: SiteState, faults: Faults) -> None:
         self.kind: Kind = kind
         self.state = state
         self.faults = faults
@@ -92,7 +92,7 @@ class Sandbox:
             route, parameters = found
             api = route.api
             user = self._user(sent.method, path, authorization, cloud_id)
-            request = Request(
+            request = SiteRequest(
                 kind=self.kind,
                 api=api,
                 method=sent.method,
@@ -111,7 +111,7 @@ class Sandbox:
             return error_response(api, refusal)
         return result if isinstance(result, Response) else Response(200, result)
 
-    def _user(self, method: str, path: str, authorization: str, cloud_id: str | None) -> User:
+    def _user(self, method: str, path: str, authorization: str, cloud_id: str | None) -> SiteUser:
         """Who sends a request. Only the gateway takes access tokens of OAuth, and only for this site."""
         if path.startswith("/media/"):
             authorization = ""  # the address of a download is enough

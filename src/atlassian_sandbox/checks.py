@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from atlassian_sandbox.http import JsonObject, Kind, Refusal, Request
+from atlassian_sandbox.http import JsonObject, Kind, Refusal, SiteRequest
 
 _PLAIN: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -36,7 +36,7 @@ def operation(method: str, path: str) -> str:
     return f"{method} {re.sub(r'{[^}]*}', '{}', path)}"
 
 
-def check(request: Request, method: str, path: str) -> None:
+def check(request: SiteRequest, method: str, path: str) -> None:
     """Raise Refusal 400 for a request that the documents do not allow. `path` is the template of its route."""
     shape = shapes(request.kind).get(operation(method, path))
     if shape is None:
@@ -49,11 +49,11 @@ def check(request: Request, method: str, path: str) -> None:
             _check_value(request.json, shape["body"], "")
 
 
-def _is_form(request: Request) -> bool:
+def _is_form(request: SiteRequest) -> bool:
     return request.headers.get("content-type", "").startswith("multipart/form-data")
 
 
-def _check_query(request: Request, shape: JsonObject) -> None:
+def _check_query(request: SiteRequest, shape: JsonObject) -> None:
     known = shape["query"]
     unknown = sorted(name for name in request.query if name not in known)
     if unknown:

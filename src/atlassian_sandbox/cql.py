@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from atlassian_sandbox.confluence.bodies import text_of
-from atlassian_sandbox.model import Attachment, Page, PageComment, PageVersion, Space, User
+from atlassian_sandbox.model import Attachment, PageComment, PageVersion, SiteUser, Space, StoredPage
 from atlassian_sandbox.query_comparison import compare, contains_words, search_words
 from atlassian_sandbox.query_dates import is_whole_day, parse_date
-from atlassian_sandbox.query_language import Both, Clause, Either, Function, Node, Not, Operand, QueryError, parse
-from atlassian_sandbox.state import State
+from atlassian_sandbox.query_language import Both, Clause, Either, Function, Node, NotClause, Operand, QueryError, parse
+from atlassian_sandbox.state import SiteState
 
 
 @dataclass(frozen=True)
-class Hit:
+class SearchItem:
     """Something that a search can find."""
 
     type: str
@@ -26,7 +26,7 @@ class Hit:
     versions: list[PageVersion]
     labels: list[str]
     parents: list[str]  # the ids of the pages above, the nearest last
-    content: Page | PageComment | list[Attachment] | Space
+    content: StoredPage | PageComment | list[Attachment] | Space
 
     @property
     def created(self) -> datetime:
@@ -45,7 +45,7 @@ FIELDS = (
 TEXT = ("title", "text", "sitesearch", "space.title")
 DATES = ("created", "lastmodified")
 PEOPLE = ("creator", "contributor", "mention")
-_SORTS: dict[str, Callable[[Hit], Any]] = {
+_SORTS: dict[str, Callable[[SearchItem], Any]] = {
     "created": lambda hit: hit.created,
     "lastmodified": lambda hit: hit.modified,
     "title": lambda hit: hit.title.casefold(),
@@ -55,12 +55,12 @@ _SORTS: dict[str, Callable[[Hit], Any]] = {
 }
 
 
-def select(state: State, user: User, cql: str) -> list[Hit]:
+def select(state: SiteState, user: SiteUser, cql: str) -> list[SearchItem]:
     try:
         query = parse(cql)
     except QueryError as error:
         raise QueryError(f"Could not parse cql : {cql}. {error}") from None
-    compiler = _Compiler(state, user)
+    compiler = _CqlCompiler(state, user)
     test = compiler.compile(query.where) if query.where is not None else _always
     hits = [hit for hit in _everything(state, user) if test(hit)]
     if query.order:
@@ -75,16 +75,16 @@ def select(state: State, user: User, cql: str) -> list[Hit]:
     return hits
 
 
-def _always(_: Hit) -> bool:
+def _always(_: SearchItem) -> bool:
     return True
 
 
-def _relevance(hit: Hit, words: list[str]) -> int:
+def _relevance(hit: SearchItem, words: list[str]) -> int:
     title, text = hit.title.casefold(), hit.text.casefold()
     return sum(10 * title.count(word) + text.count(word) for word in words) + (hit.type == "page")
 
 
-def _everything(state: State, user: User) -> list[Hit]:
+def _everything(state: SiteState, user: SiteUser) -> list[SearchItem]:
     pages = [page for page in state.pages.values() if page.status == "current" and state.can_read(page, user)]
     hits = [_page_hit(state, page) for page in pages]
     readable = {page.id for page in pages}
@@ -94,33 +94,37 @@ def _everything(state: State, user: User) -> list[Hit]:
             text = text_of(comment.current.body)
             space = state.spaces[page.space]
             hits.append(
-                Hit("comment", comment.id, f"Re: {page.title}", text, space, comment.versions, [], [page.id], comment)
+                SearchItem(
+                    "comment", comment.id, f"Re: {page.title}", text, space, comment.versions, [], [page.id], comment
+                )
             )
     for versions in state.page_attachments.values():
         file = versions[-1]
         if file.page in readable:
             space = state.spaces[state.pages[file.page].space]
-            hits.append(Hit("attachment", file.id, file.file_name, file.comment, space, [], [], [file.page], versions))
+            hits.append(
+                SearchItem("attachment", file.id, file.file_name, file.comment, space, [], [], [file.page], versions)
+            )
     spaces = state.visible_spaces(user)
     return hits + [
-        Hit("space", each.id, each.name, each.description, each, [], each.labels, [], each) for each in spaces
+        SearchItem("space", each.id, each.name, each.description, each, [], each.labels, [], each) for each in spaces
     ]
 
 
-def _page_hit(state: State, page: Page) -> Hit:
+def _page_hit(state: SiteState, page: StoredPage) -> SearchItem:
     parents = [each.id for each in state.ancestors(page)]
     space = state.spaces[page.space]
     text = text_of(page.current.body)
-    return Hit(page.type, page.id, page.title, text, space, page.versions, page.labels, parents, page)
+    return SearchItem(page.type, page.id, page.title, text, space, page.versions, page.labels, parents, page)
 
 
-class _Compiler:
-    def __init__(self, state: State, user: User) -> None:
+class _CqlCompiler:
+    def __init__(self, state: SiteState, user: SiteUser) -> None:
         self.state = state
         self.user = user
         self.words: list[str] = []  # what was searched for in texts
 
-    def compile(self, node: Node) -> Callable[[Hit], bool]:
+    def compile(self, node: Node) -> Callable[[SearchItem], bool]:
         match node:
             case Both(parts):
                 tests = [self.compile(part) for part in parts]
@@ -128,13 +132,13 @@ class _Compiler:
             case Either(parts):
                 tests = [self.compile(part) for part in parts]
                 return lambda hit: any(test(hit) for test in tests)
-            case Not(part):
+            case NotClause(part):
                 test = self.compile(part)
                 return lambda hit: not test(hit)
             case Clause():
                 return self.clause(node)
 
-    def clause(self, clause: Clause) -> Callable[[Hit], bool]:
+    def clause(self, clause: Clause) -> Callable[[SearchItem], bool]:
         key = clause.field.lower()
         if key not in FIELDS:
             raise QueryError(f"Could not parse cql. No field exists with name: {clause.field}")
@@ -150,7 +154,7 @@ class _Compiler:
         negated = clause.operator in ("!=", "not in")
         return lambda hit: bool(wanted.intersection(self.values(hit, key))) != negated
 
-    def text(self, clause: Clause, key: str) -> Callable[[Hit], bool]:
+    def text(self, clause: Clause, key: str) -> Callable[[SearchItem], bool]:
         operand = clause.operands[0]
         if isinstance(operand, Function):
             raise QueryError(f"Could not parse cql. The field '{clause.field}' cannot be searched with a function.")
@@ -165,7 +169,7 @@ class _Compiler:
         self.words += [word.strip('"*') for word in words]
         return lambda hit: contains_words(self.words_of(hit, key), words) == (clause.operator == "~")
 
-    def words_of(self, hit: Hit, key: str) -> str:
+    def words_of(self, hit: SearchItem, key: str) -> str:
         match key:
             case "title":
                 return hit.title
@@ -174,7 +178,7 @@ class _Compiler:
             case _:
                 return f"{hit.title}\n{hit.text}\n{' '.join(hit.labels)}"
 
-    def dates(self, clause: Clause, key: str) -> Callable[[Hit], bool]:
+    def dates(self, clause: Clause, key: str) -> Callable[[SearchItem], bool]:
         operand = clause.operands[0]
         moment = parse_date(operand, self.state.now())
         if moment is None:
@@ -194,7 +198,7 @@ class _Compiler:
             return [operand.text.lower()]
         return [operand.text]
 
-    def values(self, hit: Hit, key: str) -> list[str]:  # noqa: C901, PLR0911 - one case for each field
+    def values(self, hit: SearchItem, key: str) -> list[str]:  # noqa: C901, PLR0911 - one case for each field
         match key:
             case "type":
                 return [hit.type]
@@ -222,11 +226,11 @@ class _Compiler:
                 return []
 
 
-def _mentions(hit: Hit, user: str) -> bool:
+def _mentions(hit: SearchItem, user: str) -> bool:
     return bool(hit.versions) and user in hit.versions[-1].body.value
 
 
-def _macros(hit: Hit) -> list[str]:
+def _macros(hit: SearchItem) -> list[str]:
     body = hit.versions[-1].body.value if hit.versions else ""
     return re.findall(r'(?:"extensionKey":|structured-macro ac:name=)"([\w-]+)"', body)
 
@@ -235,7 +239,7 @@ def _shown(operand: Operand) -> str:
     return operand.name if isinstance(operand, Function) else operand.text
 
 
-def excerpt(hit: Hit, words: list[str], size: int = 160) -> str:
+def excerpt(hit: SearchItem, words: list[str], size: int = 160) -> str:
     """A part of the text around the first word that was searched for."""
     text = re.sub(r"\s+", " ", hit.text)
     found = next((match.start() for word in words if (match := re.search(re.escape(word), text, re.IGNORECASE))), 0)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from atlassian_sandbox.http import Refusal, Request
+from atlassian_sandbox.http import Refusal, SiteRequest
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def read_form(request: Request) -> Form:
+def read_form(request: SiteRequest) -> Form:
     """The files and fields of a form. Raises Refusal 403 without the header that protects against forgery."""
     if request.headers.get("x-atlassian-token", "").lower() not in ("no-check", "nocheck"):
         raise Refusal(403, "XSRF check failed")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from atlassian_sandbox.model import User
-    from atlassian_sandbox.state import State
+    from atlassian_sandbox.model import SiteUser
+    from atlassian_sandbox.state import SiteState
 
 Kind = Literal["cloud", "datacenter"]
 Api = Literal["jira", "agile", "software", "service", "v1", "v2", "wiki", "site"]
@@ -93,7 +93,7 @@ def one_or_many(value: Any) -> list[Any]:
 
 
 @dataclass
-class Request:
+class SiteRequest:
     kind: Kind
     api: Api
     method: str
@@ -103,8 +103,8 @@ class Request:
     content: bytes
     base: str  # "https://host" as the client sees it
     parameters: dict[str, str]  # the parts of the path
-    state: "State"
-    user: "User"
+    state: "SiteState"
+    user: "SiteUser"
 
     @property
     def is_cloud(self) -> bool:
@@ -143,7 +143,7 @@ class Request:
         return [word.strip() for value in self.query.get(name, []) for word in value.split(",") if word.strip()]
 
 
-Handler = Callable[[Request], Any]
+Handler = Callable[[SiteRequest], Any]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Route:
         return tuple(self.path.strip("/").split("/"))
 
 
-class Routes:
+class ApiRoutes:
     """The routes of one module, relative to the root of one API."""
 
     def __init__(self, api: Api) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from atlassian_sandbox.documents import plain_text
 from atlassian_sandbox.jira.fields import RANK, Field, find_field, find_in_projects
-from atlassian_sandbox.jql_values import FieldValues
-from atlassian_sandbox.model import Issue, User
+from atlassian_sandbox.jql_values import JqlValues
+from atlassian_sandbox.model import Issue, SiteUser
 from atlassian_sandbox.query_comparison import compare, contains_words, search_words
 from atlassian_sandbox.query_dates import is_whole_day, parse_date
 from atlassian_sandbox.query_language import (
@@ -16,13 +16,13 @@ from atlassian_sandbox.query_language import (
     Either,
     Function,
     Node,
-    Not,
+    NotClause,
     Operand,
     Query,
     QueryError,
     parse,
 )
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 
 Test = Callable[[Issue], bool]
 
@@ -49,7 +49,7 @@ SPECIAL = (
 )  # fmt: skip
 
 
-def select(state: State, user: User, jql: str) -> list[Issue]:
+def select(state: SiteState, user: SiteUser, jql: str) -> list[Issue]:
     """The issues that the user can see and the query selects, in its order."""
     try:
         query = parse(jql)
@@ -58,8 +58,8 @@ def select(state: State, user: User, jql: str) -> list[Issue]:
     return run(state, user, query)
 
 
-def run(state: State, user: User, query: Query) -> list[Issue]:
-    compiler = _Compiler(state, user)
+def run(state: SiteState, user: SiteUser, query: Query) -> list[Issue]:
+    compiler = _JqlCompiler(state, user)
     test = compiler.compile(query.where) if query.where is not None else _always
     issues = [issue for issue in state.visible_issues(user) if test(issue)]
     issues.sort(key=lambda issue: int(issue.id), reverse=True)
@@ -78,12 +78,12 @@ def _sortable(value: Any, *, descending: bool) -> tuple[bool, Any]:
     return ((value is not None) if descending else (value is None), 0 if value is None else value)
 
 
-class _Compiler:
+class _JqlCompiler:
     """Turns a query into a test of issues, for one user."""
 
-    def __init__(self, state: State, user: User) -> None:
+    def __init__(self, state: SiteState, user: SiteUser) -> None:
         self.state = state
-        self.fields = FieldValues(state, user)
+        self.fields = JqlValues(state, user)
         self.now = state.now()
 
     def compile(self, node: Node) -> Test:
@@ -94,7 +94,7 @@ class _Compiler:
             case Either(parts):
                 tests = [self.compile(part) for part in parts]
                 return lambda issue: any(test(issue) for test in tests)
-            case Not(part):
+            case NotClause(part):
                 test = self.compile(part)
                 return lambda issue: not test(issue)
             case Clause():

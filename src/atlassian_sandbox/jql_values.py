@@ -6,15 +6,15 @@ from typing import Any, cast
 from atlassian_sandbox.documents import plain_text
 from atlassian_sandbox.http import optional_object
 from atlassian_sandbox.jira.fields import EPIC_LINK, SPRINT, find_field
-from atlassian_sandbox.model import Issue, IssueLink, User
+from atlassian_sandbox.model import Issue, IssueLink, SiteUser
 from atlassian_sandbox.query_language import Clause, Function, Operand, QueryError
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 
 
-class FieldValues:
+class JqlValues:
     """The field values of issues, as one user sees them."""
 
-    def __init__(self, state: State, user: User) -> None:
+    def __init__(self, state: SiteState, user: SiteUser) -> None:
         self.state = state
         self.user = user
 

@@ -4,11 +4,11 @@ import base64
 import binascii
 
 from atlassian_sandbox.http import Refusal
-from atlassian_sandbox.model import User
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import SiteUser
+from atlassian_sandbox.state import SiteState
 
 
-def authenticate(state: State, authorization: str, *, behind_gateway: bool = False) -> User:
+def authenticate(state: SiteState, authorization: str, *, behind_gateway: bool = False) -> SiteUser:
     """The user of a request. Raises Refusal 401 for credentials that the site does not know."""
     if not authorization:
         if state.default_user is None:
@@ -21,7 +21,7 @@ def authenticate(state: State, authorization: str, *, behind_gateway: bool = Fal
     return user
 
 
-def _basic(state: State, encoded: str) -> tuple[User | None, str]:
+def _basic(state: SiteState, encoded: str) -> tuple[SiteUser | None, str]:
     try:
         name, _, token = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
@@ -30,5 +30,5 @@ def _basic(state: State, encoded: str) -> tuple[User | None, str]:
     return (user, token) if user is not None and state.tokens.get(token) == user.id else (None, "")
 
 
-def _bearer(state: State, token: str) -> tuple[User | None, str]:
+def _bearer(state: SiteState, token: str) -> tuple[SiteUser | None, str]:
     return state.users.get(state.tokens.get(token.strip(), "")), token.strip()

@@ -12,7 +12,7 @@ from atlassian_sandbox.http import JsonObject
 
 
 @dataclass
-class User:
+class SiteUser:
     id: str  # the account id on Cloud, the user key on Data Center
     name: str  # the login name on Data Center
     display_name: str
@@ -38,7 +38,7 @@ class Named:
 
 
 @dataclass
-class Transition:
+class WorkflowTransition:
     id: str
     name: str
     to: str
@@ -67,7 +67,7 @@ class Version:
 
 
 @dataclass
-class Project:
+class JiraProject:
     id: str
     key: str
     name: str
@@ -75,7 +75,7 @@ class Project:
     lead: str
     description: str
     issue_types: list[str]
-    transitions: list[Transition]
+    transitions: list[WorkflowTransition]
     first_status: str
     readers: set[str]  # groups that can browse it
     writers: set[str]  # groups that can change it
@@ -85,7 +85,7 @@ class Project:
 
 
 @dataclass
-class Comment:
+class IssueComment:
     id: str
     author: str
     body: Any
@@ -96,7 +96,7 @@ class Comment:
 
 
 @dataclass
-class Worklog:
+class WorklogEntry:
     id: str
     author: str
     comment: Any
@@ -107,7 +107,7 @@ class Worklog:
 
 
 @dataclass
-class Change:
+class HistoryEntry:
     """One entry of the history of an issue."""
 
     id: str
@@ -135,9 +135,9 @@ class Issue:
     key: str
     project: str
     values: dict[str, Any]  # by field id
-    comments: list[Comment] = field(default_factory=list[Comment])
-    worklogs: list[Worklog] = field(default_factory=list[Worklog])
-    history: list[Change] = field(default_factory=list[Change])
+    comments: list[IssueComment] = field(default_factory=list[IssueComment])
+    worklogs: list[WorklogEntry] = field(default_factory=list[WorklogEntry])
+    history: list[HistoryEntry] = field(default_factory=list[HistoryEntry])
     attachments: list[Attachment] = field(default_factory=list[Attachment])
     remote_links: list[JsonObject] = field(default_factory=list[JsonObject])
     watchers: list[str] = field(default_factory=list[str])
@@ -195,7 +195,7 @@ class RequestType:
 
 
 @dataclass
-class Queue:
+class ServiceQueue:
     id: str
     name: str
     jql: str
@@ -206,11 +206,11 @@ class ServiceDesk:
     id: str
     project: str
     request_types: list[RequestType]
-    queues: list[Queue]
+    queues: list[ServiceQueue]
 
 
 @dataclass
-class Body:
+class RichText:
     format: Literal["atlas_doc_format", "storage", "wiki"]
     value: str
 
@@ -219,7 +219,7 @@ class Body:
 class PageVersion:
     number: int
     title: str
-    body: Body
+    body: RichText
     author: str
     created: datetime
     message: str = ""
@@ -227,19 +227,19 @@ class PageVersion:
 
 
 @dataclass
-class Restriction:
+class AllowedPeople:
     users: set[str] = field(default_factory=set[str])
     groups: set[str] = field(default_factory=set[str])
 
     def __bool__(self) -> bool:
         return bool(self.users or self.groups)
 
-    def admits(self, user: User) -> bool:
+    def admits(self, user: SiteUser) -> bool:
         return not self or user.id in self.users or bool(self.groups & user.groups)
 
 
 @dataclass
-class Page:
+class StoredPage:
     id: str
     space: str  # the key of its space
     parent: str | None
@@ -247,8 +247,8 @@ class Page:
     type: Literal["page", "blogpost", "folder"] = "page"
     status: Literal["current", "draft", "trashed", "archived"] = "current"
     labels: list[str] = field(default_factory=list[str])
-    read: Restriction = field(default_factory=Restriction)
-    update: Restriction = field(default_factory=Restriction)
+    read: AllowedPeople = field(default_factory=AllowedPeople)
+    update: AllowedPeople = field(default_factory=AllowedPeople)
     properties: list[JsonObject] = field(default_factory=list[JsonObject])
     position: int = 0
     views: dict[str, int] = field(default_factory=dict[str, int])  # by user
@@ -284,11 +284,11 @@ class PageComment:
 
 
 @dataclass
-class Template:
+class PageTemplate:
     id: str
     name: str
     description: str
-    body: Body
+    body: RichText
     space: str | None = None
 
 

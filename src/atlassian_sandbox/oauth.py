@@ -13,8 +13,8 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from atlassian_sandbox.http import JsonObject, Refusal, Response
-from atlassian_sandbox.model import User
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import SiteUser
+from atlassian_sandbox.state import SiteState
 
 CLIENT_ID, CLIENT_SECRET = "sandbox-client", "sandbox-secret"
 LIFETIME = timedelta(hours=1)
@@ -24,7 +24,7 @@ RESOURCES = "/oauth/token/accessible-resources"
 
 
 @dataclass(frozen=True)
-class Grant:
+class AccessGrant:
     user: str
     scopes: tuple[str, ...]
     expires: datetime
@@ -34,10 +34,10 @@ class Grant:
 
 @dataclass
 class Issuer:
-    state: State
-    codes: dict[str, Grant] = field(default_factory=dict[str, Grant])
-    access: dict[str, Grant] = field(default_factory=dict[str, Grant])
-    refresh: dict[str, Grant] = field(default_factory=dict[str, Grant])
+    state: SiteState
+    codes: dict[str, AccessGrant] = field(default_factory=dict[str, AccessGrant])
+    access: dict[str, AccessGrant] = field(default_factory=dict[str, AccessGrant])
+    refresh: dict[str, AccessGrant] = field(default_factory=dict[str, AccessGrant])
 
     def respond(
         self, method: str, path: str, query: dict[str, list[str]], content: bytes, authorization: str
@@ -66,7 +66,7 @@ class Issuer:
         code = self.state.new_token()
         scopes = tuple(query.get("scope", "").split())
         expires = self.state.now() + timedelta(minutes=5)
-        self.codes[code] = Grant(user.id, scopes, expires, query["redirect_uri"], query.get("code_challenge", ""))
+        self.codes[code] = AccessGrant(user.id, scopes, expires, query["redirect_uri"], query.get("code_challenge", ""))
         answer = {"code": code, "state": query.get("state", "")}
         separator = "&" if urlsplit(query["redirect_uri"]).query else "?"
         return Response(302, headers={"location": query["redirect_uri"] + separator + urlencode(answer)})
@@ -101,7 +101,7 @@ class Issuer:
             return Response(status, {"error": "invalid_grant", "error_description": problem})
         return Response(200, self._issue(grant))
 
-    def _code_problem(self, grant: Grant | None, given: JsonObject) -> str | None:
+    def _code_problem(self, grant: AccessGrant | None, given: JsonObject) -> str | None:
         if grant is None or grant.expires < self.state.now():
             return "The authorization code is unknown, was used, or has expired."
         if grant.redirect_uri != given.get("redirect_uri"):
@@ -112,9 +112,9 @@ class Issuer:
             return "A client without a secret must use PKCE."
         return None
 
-    def _issue(self, grant: Grant) -> JsonObject:
+    def _issue(self, grant: AccessGrant) -> JsonObject:
         token = self.state.new_token()
-        self.access[token] = Grant(grant.user, grant.scopes, self.state.now() + LIFETIME)
+        self.access[token] = AccessGrant(grant.user, grant.scopes, self.state.now() + LIFETIME)
         issued: JsonObject = {
             "access_token": token,
             "token_type": "Bearer",
@@ -125,13 +125,13 @@ class Issuer:
             self.refresh[issued["refresh_token"]] = grant
         return issued | {"scope": " ".join(grant.scopes)}
 
-    def grant(self, authorization: str) -> Grant | None:
+    def grant(self, authorization: str) -> AccessGrant | None:
         """The grant of an access token; None if it is unknown or has expired."""
         scheme, _, token = authorization.partition(" ")
         grant = self.access.get(token.strip()) if scheme.lower() == "bearer" else None
         return grant if grant is not None and grant.expires > self.state.now() else None
 
-    def user(self, authorization: str, method: str, path: str) -> User | None:
+    def user(self, authorization: str, method: str, path: str) -> SiteUser | None:
         """The user of an access token, or None if it is not one. Raises Refusal 401 if its scopes are not enough."""
         grant = self.grant(authorization)
         if grant is None:
@@ -140,12 +140,12 @@ class Issuer:
             raise Refusal(401, "Unauthorized; scope does not match")
         return self.state.user(grant.user)
 
-    def resources(self, grant: Grant) -> Response:
+    def resources(self, grant: AccessGrant) -> Response:
         scopes = [scope for scope in grant.scopes if scope != "offline_access"]
         site = {"id": self.state.cloud_id, "name": "harbourline", "url": "https://harbourline.example", "avatarUrl": ""}
         return Response(200, [site | {"scopes": scopes}])
 
-    def me(self, grant: Grant) -> Response:
+    def me(self, grant: AccessGrant) -> Response:
         user = self.state.user(grant.user)
         return Response(200, {"account_id": user.id, "email": user.email, "name": user.display_name})
 

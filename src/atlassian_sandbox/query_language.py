@@ -47,7 +47,7 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Not:
+class NotClause:
     part: "Node"
 
 
@@ -61,7 +61,7 @@ class Either:
     parts: tuple["Node", ...]
 
 
-Node = Clause | Not | Both | Either
+Node = Clause | NotClause | Both | Either
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ def _tokens(text: str) -> list[Token]:
 
 
 def parse(text: str) -> Query:
-    return _Parser(_tokens(text)).query()
+    return _QueryParser(_tokens(text)).query()
 
 
-class _Parser:
+class _QueryParser:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.index = 0
@@ -189,7 +189,7 @@ class _Parser:
 
     def negation(self) -> Node:
         if self.accept("not", "!"):
-            return Not(self.negation())
+            return NotClause(self.negation())
         if self.punctuation("("):
             inner = self.either()
             if not self.punctuation(")"):

@@ -7,11 +7,11 @@ from atlassian_sandbox.documents import doc, p, plain_text
 from atlassian_sandbox.forms import read_form
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     optional_list,
     optional_object,
@@ -22,12 +22,12 @@ from atlassian_sandbox.jira.issue_json import IssueJson
 from atlassian_sandbox.jira.render import Renderer, jira_time
 from atlassian_sandbox.jira.search import find
 from atlassian_sandbox.jira.transitions import available, perform
-from atlassian_sandbox.model import Attachment, Comment, Issue, Queue, RequestType, ServiceDesk
+from atlassian_sandbox.model import Attachment, Issue, IssueComment, RequestType, ServiceDesk, ServiceQueue
 
-routes = Routes("service")
+routes = ApiRoutes("service")
 
 
-def _paged(request: Request, values: list[Any], default: int = 50) -> JsonObject:
+def _paged(request: SiteRequest, values: list[Any], default: int = 50) -> JsonObject:
     start, limit = request.number("start", 0), request.number("limit", default)
     page = values[start : start + limit]
     links: JsonObject = {"base": request.base, "context": "", "self": request.base + request.path}
@@ -48,14 +48,14 @@ def _date(moment: datetime | None) -> JsonObject | None:
     }
 
 
-def _user(request: Request, user: str) -> JsonObject:
+def _user(request: SiteRequest, user: str) -> JsonObject:
     rendered = Renderer(request).user(user) or {}
     names = ("accountId", "name", "key", "emailAddress", "displayName", "active", "timeZone")
     return {name: rendered[name] for name in names if name in rendered} | {"_links": {"self": rendered["self"]}}
 
 
 @routes.get("/info")
-def info(_: Request) -> Any:
+def info(_: SiteRequest) -> Any:
     return {
         "version": "5.0.0-sandbox",
         "platformVersion": "1001.0.0-SNAPSHOT",
@@ -68,19 +68,19 @@ def info(_: Request) -> Any:
 # ---- desks, queues and request types -------------------------------------------------------------
 
 
-def _desk_json(request: Request, desk: ServiceDesk) -> JsonObject:
+def _desk_json(request: SiteRequest, desk: ServiceDesk) -> JsonObject:
     project = request.state.projects[desk.project]
     names = {"projectId": project.id, "projectName": project.name, "projectKey": project.key}
     link = f"{request.base}/rest/servicedeskapi/servicedesk/{desk.id}"
     return {"id": desk.id, **names, "_links": {"self": link}}
 
 
-def _desks(request: Request) -> list[ServiceDesk]:
+def _desks(request: SiteRequest) -> list[ServiceDesk]:
     visible = {each.key for each in request.state.visible_projects(request.user)}
     return [desk for desk in request.state.desks.values() if desk.project in visible]
 
 
-def _desk(request: Request, name: str | None = None) -> ServiceDesk:
+def _desk(request: SiteRequest, name: str | None = None) -> ServiceDesk:
     wanted = name or request.parameters["desk"]
     for desk in _desks(request):
         project = request.state.projects[desk.project]
@@ -90,16 +90,16 @@ def _desk(request: Request, name: str | None = None) -> ServiceDesk:
 
 
 @routes.get("/servicedesk")
-def list_desks(request: Request) -> Any:
+def list_desks(request: SiteRequest) -> Any:
     return _paged(request, [_desk_json(request, desk) for desk in _desks(request)])
 
 
 @routes.get("/servicedesk/{desk}")
-def get_desk(request: Request) -> Any:
+def get_desk(request: SiteRequest) -> Any:
     return _desk_json(request, _desk(request))
 
 
-def _queue_json(request: Request, desk: ServiceDesk, queue: Queue) -> JsonObject:
+def _queue_json(request: SiteRequest, desk: ServiceDesk, queue: ServiceQueue) -> JsonObject:
     link = f"{request.base}/rest/servicedeskapi/servicedesk/{desk.id}/queue/{queue.id}"
     rendered: JsonObject = {"id": queue.id, "name": queue.name, "jql": queue.jql}
     rendered["fields"] = ["issuetype", "issuekey", "summary", "status", "assignee", "created"]
@@ -108,7 +108,7 @@ def _queue_json(request: Request, desk: ServiceDesk, queue: Queue) -> JsonObject
     return rendered | {"_links": {"self": link}}
 
 
-def _queue(request: Request, desk: ServiceDesk) -> Queue:
+def _queue(request: SiteRequest, desk: ServiceDesk) -> ServiceQueue:
     for queue in desk.queues:
         if queue.id == request.parameters["queue"]:
             return queue
@@ -116,26 +116,26 @@ def _queue(request: Request, desk: ServiceDesk) -> Queue:
 
 
 @routes.get("/servicedesk/{desk}/queue")
-def list_queues(request: Request) -> Any:
+def list_queues(request: SiteRequest) -> Any:
     desk = _desk(request)
     return _paged(request, [_queue_json(request, desk, queue) for queue in desk.queues])
 
 
 @routes.get("/servicedesk/{desk}/queue/{queue}")
-def get_queue(request: Request) -> Any:
+def get_queue(request: SiteRequest) -> Any:
     desk = _desk(request)
     return _queue_json(request, desk, _queue(request, desk))
 
 
 @routes.get("/servicedesk/{desk}/queue/{queue}/issue")
-def issues_of_queue(request: Request) -> Any:
+def issues_of_queue(request: SiteRequest) -> Any:
     queue = _queue(request, _desk(request))
     fields = ["issuetype", "summary", "status", "assignee", "reporter", "priority", "created"]
     render = IssueJson(request).render
     return _paged(request, [render(issue, fields, []) for issue in find(request, queue.jql)])
 
 
-def _type_json(request: Request, desk: ServiceDesk, kind: RequestType) -> JsonObject:
+def _type_json(request: SiteRequest, desk: ServiceDesk, kind: RequestType) -> JsonObject:
     link = f"{request.base}/rest/servicedeskapi/servicedesk/{desk.id}/requesttype/{kind.id}"
     return {
         "id": kind.id,
@@ -158,26 +158,26 @@ def _type(desk: ServiceDesk, number: str) -> RequestType:
 
 
 @routes.get("/servicedesk/{desk}/requesttype")
-def list_request_types(request: Request) -> Any:
+def list_request_types(request: SiteRequest) -> Any:
     desk, wanted = _desk(request), (request.text("searchQuery") or "").casefold()
     found = [kind for kind in desk.request_types if wanted in kind.name.casefold()]
     return _paged(request, [_type_json(request, desk, kind) for kind in found], default=100)
 
 
 @routes.get("/servicedesk/{desk}/requesttype/{type}")
-def get_request_type(request: Request) -> Any:
+def get_request_type(request: SiteRequest) -> Any:
     desk = _desk(request)
     return _type_json(request, desk, _type(desk, request.parameters["type"]))
 
 
 @routes.get("/servicedesk/{desk}/requesttype/{type}/field")
-def fields_of_request_type(request: Request) -> Any:
+def fields_of_request_type(request: SiteRequest) -> Any:
     kind = _type(_desk(request), request.parameters["type"])
     fields = [_field_json(request, name.rstrip("*"), required=name.endswith("*")) for name in kind.fields]
     return {"requestTypeFields": fields, "canRaiseOnBehalfOf": True, "canAddRequestParticipants": True}
 
 
-def _field_json(request: Request, name: str, *, required: bool) -> JsonObject:
+def _field_json(request: SiteRequest, name: str, *, required: bool) -> JsonObject:
     field = find_field(name, request.kind) or Field(name, name, "string")
     options = request.state.options.get(name, [])
     return {
@@ -194,7 +194,7 @@ def _field_json(request: Request, name: str, *, required: bool) -> JsonObject:
 
 
 @routes.get("/requesttype")
-def all_request_types(request: Request) -> Any:
+def all_request_types(request: SiteRequest) -> Any:
     wanted = (request.text("searchQuery") or "").casefold()
     found = [(desk, kind) for desk in _desks(request) for kind in desk.request_types if wanted in kind.name.casefold()]
     return _paged(request, [_type_json(request, desk, kind) for desk, kind in found], default=100)
@@ -203,23 +203,23 @@ def all_request_types(request: Request) -> Any:
 # ---- requests ------------------------------------------------------------------------------------
 
 
-def _request_issue(request: Request) -> Issue:
+def _request_issue(request: SiteRequest) -> Issue:
     issue = request.state.issue(request.parameters["issue"], request.user)
     if request.state.project_of(issue).type != "service_desk":
         raise Refusal(404, f"The request '{issue.key}' does not exist.")
     return issue
 
 
-def _desk_of(request: Request, issue: Issue) -> ServiceDesk:
+def _desk_of(request: SiteRequest, issue: Issue) -> ServiceDesk:
     return next(desk for desk in request.state.desks.values() if desk.project == issue.project)
 
 
-def _status_json(request: Request, status: str, moment: datetime) -> JsonObject:
+def _status_json(request: SiteRequest, status: str, moment: datetime) -> JsonObject:
     named = request.state.statuses[status]
     return {"status": named.name, "statusCategory": named.category.upper(), "statusDate": _date(moment)}
 
 
-def _request_json(request: Request, issue: Issue) -> JsonObject:
+def _request_json(request: SiteRequest, issue: Issue) -> JsonObject:
     desk = _desk_of(request, issue)
     link = f"{request.base}/rest/servicedeskapi/request/{issue.id}"
     names = ["summary", "description"]
@@ -251,19 +251,19 @@ def _request_json(request: Request, issue: Issue) -> JsonObject:
 
 
 @routes.get("/request/{issue}")
-def get_request(request: Request) -> Any:
+def get_request(request: SiteRequest) -> Any:
     return _request_json(request, _request_issue(request))
 
 
 @routes.get("/request")
-def my_requests(request: Request) -> Any:
+def my_requests(request: SiteRequest) -> Any:
     issues = find(request, "reporter = currentUser() ORDER BY created DESC")
     found = [issue for issue in issues if request.state.project_of(issue).type == "service_desk"]
     return _paged(request, [_request_json(request, issue) for issue in found])
 
 
 @routes.post("/request")
-def create_request(request: Request) -> Any:
+def create_request(request: SiteRequest) -> Any:
     body, state = request.object, request.state
     desk = _desk(request, str(body.get("serviceDeskId")))
     kind = _type(desk, str(body.get("requestTypeId")))
@@ -291,7 +291,7 @@ def create_request(request: Request) -> Any:
     return Response(201, _request_json(request, issue))
 
 
-def _comment_json(request: Request, comment: Comment) -> JsonObject:
+def _comment_json(request: SiteRequest, comment: IssueComment) -> JsonObject:
     return {
         "id": comment.id,
         "body": plain_text(comment.body),
@@ -303,7 +303,7 @@ def _comment_json(request: Request, comment: Comment) -> JsonObject:
 
 
 @routes.get("/request/{issue}/comment")
-def list_comments(request: Request) -> Any:
+def list_comments(request: SiteRequest) -> Any:
     public, internal = request.flag("public", default=True), request.flag("internal", default=True)
     shown = [
         _comment_json(request, comment)
@@ -314,7 +314,7 @@ def list_comments(request: Request) -> Any:
 
 
 @routes.post("/request/{issue}/comment")
-def add_comment(request: Request) -> Any:
+def add_comment(request: SiteRequest) -> Any:
     issue, body = _request_issue(request), request.object
     if not body.get("body"):
         raise Refusal(400, "The comment must not be empty.")
@@ -324,13 +324,13 @@ def add_comment(request: Request) -> Any:
 
 
 @routes.get("/request/{issue}/transition")
-def list_transitions(request: Request) -> Any:
+def list_transitions(request: SiteRequest) -> Any:
     found = available(request, _request_issue(request))
     return _paged(request, [{"id": each.id, "name": each.name} for each in found], default=100)
 
 
 @routes.post("/request/{issue}/transition")
-def do_transition(request: Request) -> Any:
+def do_transition(request: SiteRequest) -> Any:
     issue, body = _request_issue(request), request.object
     comment = optional_object(body.get("additionalComment")).get("body")
     perform(request, issue, str(body.get("id")), {})
@@ -340,7 +340,7 @@ def do_transition(request: Request) -> Any:
 
 
 @routes.get("/request/{issue}/status")
-def list_statuses(request: Request) -> Any:
+def list_statuses(request: SiteRequest) -> Any:
     issue = _request_issue(request)
     first = request.state.project_of(issue).first_status
     past = [(first, issue.values["created"])]
@@ -352,14 +352,14 @@ def list_statuses(request: Request) -> Any:
 
 
 @routes.get("/request/{issue}/participant")
-def list_participants(request: Request) -> Any:
+def list_participants(request: SiteRequest) -> Any:
     issue = _request_issue(request)
     others = [each for each in issue.watchers if each != issue.values["reporter"]]
     return _paged(request, [_user(request, each) for each in others])
 
 
 @routes.post("/servicedesk/{desk}/attachTemporaryFile")
-def attach_temporary_file(request: Request) -> Any:
+def attach_temporary_file(request: SiteRequest) -> Any:
     _desk(request)
     shown: list[JsonObject] = []
     for file in read_form(request).files:
@@ -371,7 +371,7 @@ def attach_temporary_file(request: Request) -> Any:
 
 
 @routes.post("/request/{issue}/attachment")
-def attach(request: Request) -> Any:
+def attach(request: SiteRequest) -> Any:
     issue, body = _request_issue(request), request.object
     names = [str(each) for each in optional_list(body.get("temporaryAttachmentIds"))]
     for name in names:
@@ -404,7 +404,7 @@ def _end(issue: Issue, number: str) -> datetime | None:
 
 
 @routes.get("/request/{issue}/sla")
-def list_agreements(request: Request) -> Any:
+def list_agreements(request: SiteRequest) -> Any:
     issue, now = _request_issue(request), request.state.now()
     shown: list[JsonObject] = []
     for number, name, goal in AGREEMENTS:

@@ -12,15 +12,15 @@ from atlassian_sandbox.model import (
     Filter,
     Issue,
     IssueLink,
+    JiraProject,
     Named,
-    Page,
     PageComment,
-    Project,
+    PageTemplate,
     ServiceDesk,
+    SiteUser,
     Space,
     Sprint,
-    Template,
-    User,
+    StoredPage,
 )
 
 Clock = Callable[[], datetime]
@@ -31,11 +31,11 @@ def system_clock() -> datetime:
 
 
 @dataclass
-class State:
+class SiteState:
     kind: Kind
     clock: Clock
     cloud_id: str = "7d1c5a52-0b9e-4f0d-9c53-5d7a4f0c2e11"
-    users: dict[str, User] = field(default_factory=dict[str, User])
+    users: dict[str, SiteUser] = field(default_factory=dict[str, SiteUser])
     tokens: dict[str, str] = field(default_factory=dict[str, str])  # API tokens, passwords: to user ids
     scoped_tokens: set[str] = field(default_factory=set[str])  # API tokens that only the gateway accepts
     default_user: str | None = None  # who a request without credentials is
@@ -45,7 +45,7 @@ class State:
     issue_types: dict[str, Named] = field(default_factory=dict[str, Named])
     link_types: dict[str, tuple[str, str, str]] = field(default_factory=dict[str, tuple[str, str, str]])
     options: dict[str, list[Named]] = field(default_factory=dict[str, list[Named]])  # by field id
-    projects: dict[str, Project] = field(default_factory=dict[str, Project])  # by key
+    projects: dict[str, JiraProject] = field(default_factory=dict[str, JiraProject])  # by key
     issues: dict[str, Issue] = field(default_factory=dict[str, Issue])  # by id
     issue_ids: dict[str, str] = field(default_factory=dict[str, str])  # by key, old keys too
     links: dict[str, IssueLink] = field(default_factory=dict[str, IssueLink])
@@ -57,10 +57,10 @@ class State:
     development: dict[str, list[JsonObject]] = field(default_factory=dict[str, list[JsonObject]])  # by issue id
     tasks: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])  # long-running work, done at once
     spaces: dict[str, Space] = field(default_factory=dict[str, Space])  # by key
-    pages: dict[str, Page] = field(default_factory=dict[str, Page])
+    pages: dict[str, StoredPage] = field(default_factory=dict[str, StoredPage])
     page_comments: dict[str, PageComment] = field(default_factory=dict[str, PageComment])
     page_attachments: dict[str, list[Attachment]] = field(default_factory=dict[str, list[Attachment]])  # versions by id
-    templates: dict[str, Template] = field(default_factory=dict[str, Template])
+    templates: dict[str, PageTemplate] = field(default_factory=dict[str, PageTemplate])
     temporary_files: dict[str, Attachment] = field(default_factory=dict[str, Attachment])
     media_files: dict[str, Attachment] = field(default_factory=dict[str, Attachment])  # by the token of a download
     last_id: int = 10000
@@ -77,17 +77,17 @@ class State:
 
     # ---- people ----------------------------------------------------------------------------------
 
-    def user(self, id: str) -> User:
+    def user(self, id: str) -> SiteUser:
         return self.users[id]
 
-    def find_user(self, text: str) -> User | None:
+    def find_user(self, text: str) -> SiteUser | None:
         """The user with this id, login name or e-mail address."""
         if text in self.users:
             return self.users[text]
         wanted = text.casefold()
         return next((user for user in self.users.values() if wanted in (user.name, user.email.casefold())), None)
 
-    def search_users(self, text: str) -> list[User]:
+    def search_users(self, text: str) -> list[SiteUser]:
         """The active users with a name, word of a name or address that begins with the text."""
         wanted = text.casefold().strip()
         return [
@@ -102,34 +102,34 @@ class State:
 
     # ---- Jira ------------------------------------------------------------------------------------
 
-    def visible_projects(self, user: User) -> list[Project]:
+    def visible_projects(self, user: SiteUser) -> list[JiraProject]:
         return [project for project in self.projects.values() if project.readers & user.groups]
 
-    def project(self, id_or_key: str, user: User) -> Project:
+    def project(self, id_or_key: str, user: SiteUser) -> JiraProject:
         for project in self.visible_projects(user):
             if id_or_key in (project.id, project.key):
                 return project
         raise Refusal(404, f"No project could be found with key '{id_or_key}'.")
 
-    def project_of(self, issue: Issue) -> Project:
+    def project_of(self, issue: Issue) -> JiraProject:
         return self.projects[issue.project]
 
-    def can_see(self, issue: Issue, user: User) -> bool:
+    def can_see(self, issue: Issue, user: SiteUser) -> bool:
         return bool(self.project_of(issue).readers & user.groups)
 
-    def can_write(self, project: Project, user: User) -> bool:
+    def can_write(self, project: JiraProject, user: SiteUser) -> bool:
         return bool(project.writers & user.groups)
 
-    def visible_issues(self, user: User) -> list[Issue]:
+    def visible_issues(self, user: SiteUser) -> list[Issue]:
         return [issue for issue in self.issues.values() if self.can_see(issue, user)]
 
-    def issue(self, id_or_key: str, user: User) -> Issue:
+    def issue(self, id_or_key: str, user: SiteUser) -> Issue:
         issue = self.issues.get(id_or_key) or self.issues.get(self.issue_ids.get(id_or_key.upper(), ""))
         if issue is None or not self.can_see(issue, user):
             raise Refusal(404, "Issue does not exist or you do not have permission to see it.")
         return issue
 
-    def writable_issue(self, id_or_key: str, user: User) -> Issue:
+    def writable_issue(self, id_or_key: str, user: SiteUser) -> Issue:
         issue = self.issue(id_or_key, user)
         if not self.can_write(self.project_of(issue), user):
             raise Refusal(403, "You do not have permission to edit issues in this project.")
@@ -137,53 +137,55 @@ class State:
 
     # ---- Confluence ------------------------------------------------------------------------------
 
-    def space_by_id(self, id: str, user: User) -> Space:
+    def space_by_id(self, id: str, user: SiteUser) -> Space:
         for space in self.visible_spaces(user):
             if space.id == id:
                 return space
         raise Refusal(404, f"Space with id {id} was not found.")
 
-    def space(self, key: str, user: User) -> Space:
+    def space(self, key: str, user: SiteUser) -> Space:
         for space in self.visible_spaces(user):
             if space.key == key:
                 return space
         raise Refusal(404, f"No space with key : {key}")
 
-    def visible_spaces(self, user: User) -> list[Space]:
+    def visible_spaces(self, user: SiteUser) -> list[Space]:
         return [space for space in self.spaces.values() if space.readers & user.groups]
 
-    def ancestors(self, page: Page) -> list[Page]:
+    def ancestors(self, page: StoredPage) -> list[StoredPage]:
         """The pages above this one, the topmost first."""
-        above: list[Page] = []
+        above: list[StoredPage] = []
         parent = page.parent
         while parent is not None and parent in self.pages:
             above.insert(0, self.pages[parent])
             parent = self.pages[parent].parent
         return above
 
-    def can_read(self, page: Page, user: User) -> bool:
+    def can_read(self, page: StoredPage, user: SiteUser) -> bool:
         """Whether the space and the restrictions of the page and of all pages above it admit the user."""
         if not self.spaces[page.space].readers & user.groups:
             return False
         return all(each.read.admits(user) for each in (*self.ancestors(page), page))
 
-    def can_update(self, page: Page, user: User) -> bool:
+    def can_update(self, page: StoredPage, user: SiteUser) -> bool:
         allowed = bool(self.spaces[page.space].writers & user.groups)
         return allowed and self.can_read(page, user) and page.update.admits(user)
 
-    def page(self, id: str, user: User, *, status: tuple[str, ...] = ("current", "draft", "archived")) -> Page:
+    def page(
+        self, id: str, user: SiteUser, *, status: tuple[str, ...] = ("current", "draft", "archived")
+    ) -> StoredPage:
         page = self.pages.get(id)
         if page is None or page.status not in status or not self.can_read(page, user):
             raise Refusal(404, f"No content found with id: {id}")
         return page
 
-    def writable_page(self, id: str, user: User) -> Page:
+    def writable_page(self, id: str, user: SiteUser) -> StoredPage:
         page = self.page(id, user)
         if not self.can_update(page, user):
             raise Refusal(403, f"You do not have permission to update the content with id {id}.")
         return page
 
-    def children(self, page_id: str, user: User) -> list[Page]:
+    def children(self, page_id: str, user: SiteUser) -> list[StoredPage]:
         pages = [
             page
             for page in self.pages.values()
@@ -191,6 +193,6 @@ class State:
         ]
         return sorted(pages, key=lambda page: (page.position, int(page.id)))
 
-    def descendants(self, page_id: str, user: User) -> list[Page]:
+    def descendants(self, page_id: str, user: SiteUser) -> list[StoredPage]:
         """All pages below, each before its children."""
         return [page for child in self.children(page_id, user) for page in (child, *self.descendants(child.id, user))]

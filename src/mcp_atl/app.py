@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcp_atl.command import Server, command_of
+from mcp_atl.command import CommandEnvironment, command_of
 from mcp_atl.example_data import prepare_examples
-from mcp_atl.files import Files
+from mcp_atl.files import CallerFolders
 from mcp_atl.settings import AtlSettings
-from mcp_atl.site import Access, Site
+from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
 from mcp_atl.sites.environment import access_from_environment
 from mcp_atl.sites.sites import Sites
@@ -96,7 +96,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         request_headers=REQUEST_HEADERS,
         notice=partial(_notice, own),
     )
-    app.provide(Server, partial(_open_server, own, offered, sandbox))
+    app.provide(CommandEnvironment, partial(_open_server, own, offered, sandbox))
     return app
 
 
@@ -116,11 +116,11 @@ def _is_offered(function: Callable[..., Any], settings: AtlSettings) -> bool:
 
 async def _open_server(
     settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None"
-) -> AsyncGenerator[Server]:
+) -> AsyncGenerator[CommandEnvironment]:
     sites = _sites(settings, sandbox)
     commands = {command.name: command for command in map(command_of, offered)}
     try:
-        yield Server(sites, Files(settings.files), commands)
+        yield CommandEnvironment(sites, CallerFolders(settings.files), commands)
     finally:
         await sites.close()
 
@@ -169,7 +169,7 @@ def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | 
     kind = settings.sandbox_kind
     address = "https://sandbox.atlassian.net" if kind == "cloud" else "https://sandbox.example"
     pages = address if kind == "cloud" else f"{address}/confluence"
-    site = Site("sandbox", kind, jira_url=address, confluence_url=pages, sandbox=True)
+    site = AtlassianSite("sandbox", kind, jira_url=address, confluence_url=pages, sandbox=True)
 
     def transport() -> Any:
         from atlassian_sandbox import sandbox_app  # noqa: PLC0415 - 130 ms, and not needed with a real site
@@ -187,7 +187,7 @@ def _caller_policy(settings: AtlSettings) -> CallerPolicy:
     return CallerPolicy(settings.require_own_credentials, tuple(settings.allow_sites), restrict)
 
 
-def _restricted(site: Site, settings: AtlSettings) -> Site:
+def _restricted(site: AtlassianSite, settings: AtlSettings) -> AtlassianSite:
     return replace(
         site,
         read_only=site.read_only or settings.read_only,

@@ -1,4 +1,4 @@
-"""Commands: a handler of one typed `Call` becomes a tool with the parameters of every Atlassian tool.
+"""Commands: a handler of one typed `CommandCall` becomes a tool with the parameters of every Atlassian tool.
 
     product, subject, parameters, response_fields (and ctx, which no schema shows)
 
@@ -17,8 +17,8 @@ from pydantic.json_schema import SkipJsonSchema
 from mcp_atl.answers.fields import select, without_empty
 from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.answers.tables import table
-from mcp_atl.client.connection import Connection, Json
-from mcp_atl.files import Files
+from mcp_atl.client.connection import Json, SiteConnection
+from mcp_atl.files import CallerFolders
 from mcp_atl.site import ProductName
 from mcp_atl.sites.sites import Sites
 from toolcharter import Example, InvalidArguments, PermissionDenied, Result, ToolContext, tool
@@ -55,16 +55,16 @@ P = TypeVar("P", bound=Parameters)
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class CommandEnvironment:
     """The parts that all commands share: the sites, the folder for files, and the commands themselves."""
 
     sites: Sites
-    files: Files
+    files: CallerFolders
     commands: Mapping[str, "Command"]
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Generic[P]):
+class CommandCall(Generic[P]):
     """One call of a command."""
 
     product: ProductName
@@ -73,8 +73,8 @@ class Call(Generic[P]):
     fields: tuple[str, ...] | None
     """The response_fields; None if all are wanted."""
     context: ToolContext
-    connection: Connection
-    server: Server
+    connection: SiteConnection
+    server: CommandEnvironment
 
     @property
     def required_subject(self) -> str:
@@ -108,7 +108,7 @@ class Command:
         return any(field.is_required() for field in self.parameters.model_fields.values())
 
 
-Handler = Callable[[Call[P]], Awaitable[Item | Listing | Sequence[Listing] | Result[Any] | Json]]
+Handler = Callable[[CommandCall[P]], Awaitable[Item | Listing | Sequence[Listing] | Result[Any] | Json]]
 
 
 def reads(
@@ -165,7 +165,7 @@ def _declare(
             response_fields: list[str] | None = None,
             ctx: ToolContext | None = None,
             *,
-            server: Server,
+            server: CommandEnvironment,
         ) -> Any:
             if ctx is None:
                 raise TypeError("ctx is filled in by the framework, or by who calls the function directly")
@@ -174,7 +174,7 @@ def _declare(
             if command.writes and connection.site.read_only:
                 raise PermissionDenied(f"The site {connection.site.name!r} is read-only here; {name} would change it.")
             fields = None if response_fields is None else tuple(response_fields)
-            call = Call(product, subject, cast(P, given), fields, ctx, connection, server)
+            call = CommandCall(product, subject, cast(P, given), fields, ctx, connection, server)
             return _answer(await handler(call), call)
 
         _copy_identity(run, handler, _annotations(command, takes), required=command.is_required)
@@ -206,7 +206,7 @@ def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
             WithJsonSchema(_FIELDS_SCHEMA),
         ],
         "ctx": ToolContext | None,
-        "server": Server,
+        "server": CommandEnvironment,
         "return": Any,
     }
 
@@ -233,7 +233,7 @@ def _copy_identity(
     run.__wrapped__ = handler  # pyright: ignore[reportFunctionMemberAccess] - where it is written
 
 
-def _answer(found: Item | Listing | Sequence[Listing] | Result[Any] | Json, call: Call[Any]) -> Any:
+def _answer(found: Item | Listing | Sequence[Listing] | Result[Any] | Json, call: CommandCall[Any]) -> Any:
     """The answer in the form and with the fields that were asked for."""
     if isinstance(found, Result):
         return found
@@ -251,7 +251,7 @@ def _selected(values: Sequence[Json], shape: Any, fields: tuple[str, ...] | None
     return [without_empty(value) for value in values] if fields is None else select(values, fields, shape)
 
 
-def _listed(listings: Sequence[Listing], call: Call[Any]) -> Json:
+def _listed(listings: Sequence[Listing], call: CommandCall[Any]) -> Json:
     as_table = getattr(call.parameters, "format", None) == "table"
     answer: Json = {}
     for listing in listings:

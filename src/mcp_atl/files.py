@@ -8,7 +8,7 @@ from toolcharter import ToolContext
 from toolcharter.files import Folder
 
 
-class Files:
+class CallerFolders:
     """The folders of all callers."""
 
     def __init__(self, path: Path | None) -> None:

@@ -7,9 +7,9 @@ import sys
 import webbrowser
 from collections.abc import Callable, Sequence
 
-from mcp_atl.site import GATEWAY, Access, Secret, Site
+from mcp_atl.site import GATEWAY, Access, AtlassianSite, Secret
 from mcp_atl.sites.oauth import ISSUER, Grant
-from mcp_atl.sites.sign_in import PORT, SignIn
+from mcp_atl.sites.sign_in import PORT, SignInAttempt
 from mcp_atl.sites.store import CredentialStore, default_store_path
 from toolcharter import ToolError
 from toolcharter.keyring import system_keyring
@@ -54,9 +54,9 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
 async def _sign_in(grant: Grant, show: Callable[[str], None], options: argparse.Namespace) -> Access:
     from mcp_atl.client.http import open_http  # noqa: PLC0415 - 98 ms, httpx2, and not needed for --help
 
-    async with open_http(Site("login", "cloud")) as http:
+    async with open_http(AtlassianSite("login", "cloud")) as http:
         gateway = options.server or GATEWAY
-        return await SignIn(grant, http, show, gateway=gateway, port=options.port).run(options.site)
+        return await SignInAttempt(grant, http, show, gateway=gateway, port=options.port).run(options.site)
 
 
 def _client_secret() -> Secret:

@@ -49,7 +49,7 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class AtlassianSite:
     """One Atlassian site. On Cloud both products share an address; on Data Center each has its own."""
 
     name: str
@@ -79,7 +79,7 @@ class Site:
         """The hosts of its products."""
         return {urlsplit(url).hostname or "" for url in (self.jira_url, self.confluence_url) if url is not None}
 
-    def is_same(self, other: "Site") -> bool:
+    def is_same(self, other: "AtlassianSite") -> bool:
         """Whether both have a name or a host in common."""
         return self.name == other.name or bool(self.hosts & other.hosts)
 
@@ -100,7 +100,7 @@ class Site:
 class Access:
     """A site, and the credentials for each of its products."""
 
-    site: Site
+    site: AtlassianSite
     jira: Credentials = Credentials()
     confluence: Credentials = Credentials()
 
@@ -109,7 +109,7 @@ class Access:
         return self.jira if product == "jira" else self.confluence
 
 
-class AccessTokens(Protocol):
+class TokenSource(Protocol):
     """Access tokens of OAuth, which end after an hour."""
 
     async def current(self) -> Secret:

@@ -37,7 +37,7 @@ from mcp_core.logs.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, 
 from mcp_core.process.extras import RequiresExtra, missing_extra
 from mcp_core.registry import ToolRegistry, listed_tools
 from mcp_core.settings.model import Settings
-from mcp_core.state.health import HealthCheck
+from mcp_core.state.health import DependencyCheck
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
 from mcp_core.state.subscribers import Subscribers
@@ -162,7 +162,7 @@ class App:
         self._keys: KeyStore | None = None
         self._running = RunningHandlers()
         self._held_calls: HeldCalls | None = None
-        self._checks: dict[str, HealthCheck] = {}
+        self._checks: dict[str, DependencyCheck] = {}
         self._looks: list[Callable[[], DependencyHealth]] = []
         self._pipeline: Pipeline | None = None
         self.call_log: CallLog | None = None
@@ -463,7 +463,7 @@ class App:
 
     def add_check(self, name: str, probe: Callable[[], Awaitable[object]]) -> None:
         """Have readiness try something that calls depend on. `probe` raises if it cannot be reached."""
-        self._checks[name] = HealthCheck(name, probe)
+        self._checks[name] = DependencyCheck(name, probe)
 
     async def check_health(self) -> list[DependencyHealth]:
         """The health of the dependencies of calls now, in a bounded time. The shared state has a check of its own."""

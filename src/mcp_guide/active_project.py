@@ -22,7 +22,7 @@ class ActiveProject(NamedTuple):
     reason: Reason
 
 
-class _Session:
+class _SessionSelection:
     """The selection of a session. It is in no file: what a person has agreed to ends with the session."""
 
     __slots__ = ("modes", "project")
@@ -39,7 +39,7 @@ class ActiveProjects:
         """`option` is the value of --project; `folder` is the working directory of the server."""
         self._option = option
         self._folder = Path.cwd() if folder is None else folder
-        self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
+        self._sessions: OrderedDict[str | None, _SessionSelection] = OrderedDict()
         self._folder_owners: tuple[Configuration, dict[str, list[Project]]] | None = None
 
     def select(self, configuration: Configuration, name: str, session: str | None = None) -> Project:
@@ -63,8 +63,8 @@ class ActiveProjects:
         for session in list(self._sessions.values()):
             session.modes = {name: mode for name, mode in session.modes.items() if name != project}
 
-    def _session(self, key: str | None) -> _Session:
-        session = self._sessions.setdefault(key, _Session())
+    def _session(self, key: str | None) -> _SessionSelection:
+        session = self._sessions.setdefault(key, _SessionSelection())
         self._sessions.move_to_end(key)
         if len(self._sessions) > MAX_SESSIONS:
             self._sessions.popitem(last=False)

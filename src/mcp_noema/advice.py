@@ -16,7 +16,7 @@ from mcp_noema.hint_parts import (
     start_actions,
     study_action,
 )
-from mcp_noema.model import Card, CardId, Deck, DeckId, NoteId, Preset, ReviewId, State
+from mcp_noema.model import Card, CardId, CardState, Deck, DeckId, NoteId, Preset, ReviewId
 from mcp_noema.records import COUNT_LIMIT, HeldBack, Queue, RecentReviews, RecordedReview
 from toolcharter.hints import (
     NO_IMPACT,
@@ -149,14 +149,14 @@ def alignment_of(score: float) -> Alignment:
 
 
 def preference_alignments(
-    queue: Queue, next_state: State | None, action: str = "review-next-card"
+    queue: Queue, next_state: CardState | None, action: str = "review-next-card"
 ) -> tuple[PreferenceAlignment, ...]:
     """How well it matches the user's preferences to continue with the next card."""
     if next_state is None:
         return ()
     preferred, spent = queue.preferences.session_minutes, queue.recent.session_minutes
     time_left = max(-1.0, min(1.0, 1.0 - spent / preferred))
-    is_new = next_state is State.NEW
+    is_new = next_state is CardState.NEW
     focus = queue.preferences.focus
     scores = {"balanced": 0.5, "retention": -0.5 if is_new else 1.0, "new-material": 1.0 if is_new else 0.0}
     return (

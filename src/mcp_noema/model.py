@@ -62,14 +62,10 @@ class ReviewId(NumberedId, prefix="review"):
     """The id of a review, such as review_1."""
 
 
-class UserId(NumberedId, prefix="user"):
-    """The id of a user, such as user_1."""
-
-
 # --- scheduling --------------------------------------------------------------------------------------------
 
 
-class State(IntEnum):
+class CardState(IntEnum):
     """The state of a card. Learning, review and relearning have the numbers of FSRS."""
 
     NEW = 0
@@ -109,7 +105,7 @@ class World:
 class Schedule:
     """The FSRS state of a card. A new card has no stability, no difficulty and no due date."""
 
-    state: State = State.NEW
+    state: CardState = CardState.NEW
     step: int | None = None
     stability: float | None = None
     difficulty: float | None = None
@@ -292,7 +288,7 @@ class Review:
     rating: int
     reviewed_at: datetime
     duration_ms: int
-    state: State
+    state: CardState
     """The state of the card before the answer."""
     interval_s: int
     last_interval_s: int

@@ -14,7 +14,7 @@ from struct import Struct
 
 from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, ItemState, MemoryState, NextStates
 
-from mcp_noema.model import GRADES, RATINGS, Grade, Preferences, Preset, Schedule, State
+from mcp_noema.model import GRADES, RATINGS, CardState, Grade, Preferences, Preset, Schedule
 
 GradedAnswer = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
@@ -24,7 +24,7 @@ LoggedReview = tuple[int, datetime, int]
 """An answer with the state of the card before it."""
 
 _AGAIN, _HARD, _GOOD, _EASY = range(1, 5)
-_NEW, _LEARNING, _REVIEW, _RELEARNING = State
+_NEW, _LEARNING, _REVIEW, _RELEARNING = CardState
 _KNOWN = frozenset({_REVIEW, _RELEARNING})
 """The states of a card that was learned before."""
 _DAY_SECONDS = 86_400
@@ -109,7 +109,7 @@ def reschedule(
     earliest, latest = (
         answer(before, rating, at, preset, preferences, fuzz=extreme).due for extreme in (_MIN_FUZZ, _MAX_FUZZ)
     )
-    if after.state is not State.REVIEW and earliest and latest:
+    if after.state is not CardState.REVIEW and earliest and latest:
         # Anki stores whole seconds.
         earliest, latest = earliest - timedelta(seconds=1), _latest_end_of_step(at, latest, preferences)
     is_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
@@ -137,11 +137,11 @@ def since_last_learned(log: Sequence[LoggedReview]) -> Sequence[LoggedReview]:
     ordered, first = sorted(log, key=itemgetter(1)), None
     for index in range(len(ordered) - 1, -1, -1):
         state = ordered[index][2]
-        if state in (State.NEW, State.LEARNING):
+        if state in (CardState.NEW, CardState.LEARNING):
             first = index
         elif first is not None:
             break
-        if state == State.NEW:
+        if state == CardState.NEW:
             break
     return [] if first is None else ordered[first:]
 
@@ -224,7 +224,7 @@ class _Rules:
         self._preset = preset
         self._has_short_term = all((preset.parameters or DEFAULT_PARAMETERS)[_SHORT_TERM_PARAMETERS])
 
-    def next_step(self, states: NextStates, state: State, step: int | None, rating: int) -> tuple[int, int] | None:
+    def next_step(self, states: NextStates, state: CardState, step: int | None, rating: int) -> tuple[int, int] | None:
         """The index and the seconds of the step that follows an answer; None if no step does."""
         steps = self._preset.relearning_steps if state in _KNOWN else self._preset.learning_steps
         if rating == _EASY:
@@ -240,7 +240,7 @@ class _Rules:
             return index, steps[index] if index else _hard_first_step(steps)
         return (index + 1, steps[index + 1]) if index + 1 < len(steps) else None
 
-    def interval_after_steps(self, states: NextStates, state: State, rating: int, fuzz: float | None) -> int:
+    def interval_after_steps(self, states: NextStates, state: CardState, rating: int, fuzz: float | None) -> int:
         """The interval in days of a card that has no further step, or is forgotten without one."""
         interval, longest = max(_round(_item(states, rating).interval), 1), self._preset.maximum_interval
         if state is _REVIEW:

@@ -32,7 +32,7 @@ from fsrs_rs_python import (
 )
 
 from mcp_noema.analysis import Workload
-from mcp_noema.model import Preset, State
+from mcp_noema.model import CardState, Preset
 
 PRIOR_WEIGHT = 50
 """The library's averages weigh as much as this many of the user's own answers."""
@@ -46,7 +46,7 @@ _MAX_RELEARNING_ANSWERS = 5
 """The library's limit for the answers on the day of a lapse."""
 _AGAIN, _GOOD, _EASY = 0, 2, 3
 _REVIEW, _RELEARNING = 1, 2
-_COST_STATES = ((State.NEW, State.LEARNING), (State.REVIEW,), (State.RELEARNING,))
+_COST_STATES = ((CardState.NEW, CardState.LEARNING), (CardState.REVIEW,), (CardState.RELEARNING,))
 """The rows of the library's table of seconds per answer: states before the answer. Its columns are the ratings."""
 
 
@@ -230,8 +230,8 @@ def _config(new_cards: int, habits: AnswerHabits, preset: Preset, days: int) -> 
     config.max_cost_perday, config.max_ivl = _NO_LIMIT, float(preset.maximum_interval)
     config.learn_limit, config.review_limit = preset.new_per_day, preset.reviews_per_day
     config.learning_step_count, config.relearning_step_count = len(preset.learning_steps), len(preset.relearning_steps)
-    config.first_rating_prob = _rating_shares(habits, State.NEW, config.first_rating_prob)
-    config.review_rating_prob = _rating_shares(habits, State.REVIEW, config.review_rating_prob)
+    config.first_rating_prob = _rating_shares(habits, CardState.NEW, config.first_rating_prob)
+    config.review_rating_prob = _rating_shares(habits, CardState.REVIEW, config.review_rating_prob)
     config.state_rating_costs = [
         [_seconds(habits, states, rating, default) for rating, default in enumerate(row, start=1)]
         for states, row in zip(_COST_STATES, config.state_rating_costs, strict=True)
@@ -239,7 +239,7 @@ def _config(new_cards: int, habits: AnswerHabits, preset: Preset, days: int) -> 
     return config
 
 
-def _rating_shares(habits: AnswerHabits, state: State, defaults: Sequence[float]) -> list[float]:
+def _rating_shares(habits: AnswerHabits, state: CardState, defaults: Sequence[float]) -> list[float]:
     """How often each rating is given. For review cards there are three: those of a card that was remembered."""
     ratings = range(5 - len(defaults), 5)
     counts = [habits.get((state, rating), _NO_ANSWERS).count for rating in ratings]
@@ -247,7 +247,7 @@ def _rating_shares(habits: AnswerHabits, state: State, defaults: Sequence[float]
     return [(count + PRIOR_WEIGHT * default) / total for count, default in zip(counts, defaults, strict=True)]
 
 
-def _seconds(habits: AnswerHabits, states: Sequence[State], rating: int, default: float) -> float:
+def _seconds(habits: AnswerHabits, states: Sequence[CardState], rating: int, default: float) -> float:
     """The average duration of an answer."""
     stats = [habits.get((state, rating), _NO_ANSWERS) for state in states]
     total = sum(each.timed * each.seconds for each in stats)

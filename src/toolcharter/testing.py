@@ -27,11 +27,11 @@ from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
 from mcp_core.hosts.protocol import CONFIRM, Peer, RpcError, method_not_found
 from mcp_core.text.json_text import JsonObject
 
-__all__ = ["Answer", "CallFailed", "CallResult", "Client", "Question", "RequestFailed"]
+__all__ = ["Answer", "CallFailed", "CallResult", "Client", "Elicitation", "RequestFailed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Elicitation:
     """A question of the server to the person."""
 
     message: str
@@ -43,7 +43,7 @@ class Question:
 
 Reply = bool | Mapping[str, Any] | None
 """True accepts, a mapping accepts with the fields of the form, False declines, None cancels."""
-Answer = Reply | Callable[[Question], Reply | Awaitable[Reply]]
+Answer = Reply | Callable[[Elicitation], Reply | Awaitable[Reply]]
 """A reply to every question, or a function that gives it."""
 
 
@@ -196,7 +196,7 @@ class Client:
         schema: JsonObject = params.get("requestedSchema") or {}
         reply: Any = self._answer
         if callable(reply):
-            reply = reply(Question(params["message"], schema, params.get("url")))
+            reply = reply(Elicitation(params["message"], schema, params.get("url")))
             reply = await cast(Awaitable[Reply], reply) if inspect.isawaitable(reply) else reply
         if reply is None or reply is False:
             return {"action": "cancel" if reply is None else "decline"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from atlassian_sandbox import sandbox_app
 from atlassian_sandbox.app import SentRequest, routes
 from atlassian_sandbox.checks import operation, shapes
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 from tests.atlassian_sandbox.site import BASE, NOW
 from tests.atlassian_sandbox.test_documents import SAMPLES, address
 from tests.thorough import examples
@@ -65,7 +65,7 @@ def _has_sample(path: str) -> bool:
         return False
 
 
-def snapshot(state: State) -> bytes:
+def snapshot(state: SiteState) -> bytes:
     """Everything that the site remembers, without the ids that it has given out."""
     return pickle.dumps({name: value for name, value in vars(state).items() if name not in ("clock", "last_id")})
 

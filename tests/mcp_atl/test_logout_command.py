@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mcp_atl import logout_command
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.store import CredentialStore, default_store_path
 from mcp_core.auth.system_keyring import no_keyring
 
@@ -17,7 +17,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CredentialStore:
     made = CredentialStore(default_store_path(), no_keyring)
     for name, scheme in (("east.example", "oauth"), ("west.example", "bearer")):
         credentials = Credentials(scheme, secret=Secret("hunter2"))
-        made.save(Access(Site(name, "cloud"), credentials, credentials))
+        made.save(Access(AtlassianSite(name, "cloud"), credentials, credentials))
     return made
 
 

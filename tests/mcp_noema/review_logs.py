@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
-from mcp_noema.model import CardId, Preferences, Preset, Schedule, State
+from mcp_noema.model import CardId, CardState, Preferences, Preset, Schedule
 from mcp_noema.schedule import answer
 from mcp_noema.store.row_mapping import schedule_values
 from mcp_noema.store.tables import cards, reviews
@@ -32,7 +32,7 @@ def _insert(connection: Connection, logs: Mapping[str, Log], preset: Preset, dur
         schedule, lapses = Schedule(), 0
         for rating, at in log:
             after = answer(schedule, rating, at, preset, Preferences())
-            lapses += rating == 1 and schedule.state is State.REVIEW
+            lapses += rating == 1 and schedule.state is CardState.REVIEW
             answered = {"user_id": owner, "card_id": number, "rating": rating, "duration_ms": duration_ms}
             rows.append(answered | _schedule_values(at, schedule, after))
             schedule = after

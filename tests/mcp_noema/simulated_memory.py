@@ -3,7 +3,7 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-from mcp_noema.model import Preferences, Preset, Schedule, State
+from mcp_noema.model import CardState, Preferences, Preset, Schedule
 from mcp_noema.schedule import answer, retrievability
 
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
@@ -29,5 +29,5 @@ def _simulate_log(reviews: int, dice: random.Random, at: datetime) -> list[tuple
             answer(memory, rating, at, Preset(parameters=MEMORY), Preferences()),
         )
         assert scheduled.due is not None
-        at = scheduled.due + timedelta(minutes=dice.randrange(120) if scheduled.state is State.REVIEW else 1)
+        at = scheduled.due + timedelta(minutes=dice.randrange(120) if scheduled.state is CardState.REVIEW else 1)
     return log

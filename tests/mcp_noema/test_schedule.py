@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
-from mcp_noema.model import RATINGS, CardId, Preferences, Preset, Schedule, State, roll
+from mcp_noema.model import RATINGS, CardId, CardState, Preferences, Preset, Schedule, roll
 from mcp_noema.schedule import (
     answer,
     fuzz_interval,
@@ -91,7 +91,7 @@ def test_a_better_grade_has_a_longer_interval_up_to_the_maximum(history, preset,
     for rating, gap in history:
         at += gap
         after = next_schedules(schedule, at, preset, UTC_DAYS, fuzz=fuzz)
-        days = [after[grade].due for grade in ("hard", "good", "easy") if after[grade].state is State.REVIEW]
+        days = [after[grade].due for grade in ("hard", "good", "easy") if after[grade].state is CardState.REVIEW]
         longest = at + timedelta(days=preset.maximum_interval)
         assert all(one < other or one == other == longest for one, other in pairwise(days))
         schedule = answer(schedule, rating, at, preset, UTC_DAYS, fuzz=fuzz)
@@ -140,9 +140,9 @@ def test_the_day_of_the_learner_decides_whether_an_answer_is_on_the_same_day():
 def test_without_steps_an_interval_below_half_a_day_stays_in_learning():
     preset = Preset(learning_steps=(), relearning_steps=())
     again = answer(Schedule(), 1, START, preset, UTC_DAYS)
-    assert (again.state, again.interval) == (State.LEARNING, timedelta(seconds=18_316))
+    assert (again.state, again.interval) == (CardState.LEARNING, timedelta(seconds=18_316))
     good = answer(again, 3, again.due, preset, UTC_DAYS)
-    assert (good.state, good.interval) == (State.LEARNING, timedelta(seconds=21_313))
+    assert (good.state, good.interval) == (CardState.LEARNING, timedelta(seconds=21_313))
 
 
 def test_a_step_that_ends_on_another_day_is_due_from_its_beginning():
@@ -150,13 +150,13 @@ def test_a_step_that_ends_on_another_day_is_due_from_its_beginning():
     first = answer(Schedule(), 1, START, preset, UTC_DAYS)
     assert first.due == datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
     second = answer(first, 3, first.due, preset, UTC_DAYS)
-    assert (second.state, second.due) == (State.LEARNING, datetime(2026, 3, 5, 4, 0, tzinfo=UTC))
+    assert (second.state, second.due) == (CardState.LEARNING, datetime(2026, 3, 5, 4, 0, tzinfo=UTC))
 
 
 def test_learning_steps_are_not_fuzzed():
     for fuzz in (0.0, 0.9):
         after = answer(Schedule(), 3, START, Preset(), UTC_DAYS, fuzz=fuzz)
-        assert (after.state, after.interval) == (State.LEARNING, timedelta(minutes=10))
+        assert (after.state, after.interval) == (CardState.LEARNING, timedelta(minutes=10))
 
 
 def test_the_dice_give_a_card_the_same_number_until_it_is_answered():
@@ -170,7 +170,7 @@ def test_the_dice_give_a_card_the_same_number_until_it_is_answered():
 def test_a_new_card_is_learned_from_the_first_step():
     assert retrievability(Schedule(), START, Preset(), UTC_DAYS) is None
     assert answer(Schedule(), 1, START, Preset(), UTC_DAYS) == Schedule(
-        state=State.LEARNING,
+        state=CardState.LEARNING,
         step=0,
         stability=0.212,
         difficulty=6.413,
@@ -179,7 +179,7 @@ def test_a_new_card_is_learned_from_the_first_step():
     )
 
 
-@pytest.mark.parametrize("state", [State.LEARNING, State.REVIEW, State.RELEARNING])
+@pytest.mark.parametrize("state", [CardState.LEARNING, CardState.REVIEW, CardState.RELEARNING])
 def test_a_card_with_a_due_date_but_no_memory_state_is_answered_like_a_new_one(state):
     given_a_date = Schedule(state, due=START)
     assert answer(given_a_date, 3, START, Preset(), UTC_DAYS) == answer(Schedule(), 3, START, Preset(), UTC_DAYS)
@@ -188,7 +188,7 @@ def test_a_card_with_a_due_date_but_no_memory_state_is_answered_like_a_new_one(s
 def test_a_time_may_be_in_any_zone():
     there = START.astimezone(timezone(timedelta(hours=-7)))
     assert answer(Schedule(), 3, there, Preset(), UTC_DAYS) == answer(Schedule(), 3, START, Preset(), UTC_DAYS)
-    review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
+    review = Schedule(CardState.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
     assert retrievability(review, there, Preset(), UTC_DAYS) == retrievability(review, START, Preset(), UTC_DAYS)
 
 

@@ -8,7 +8,7 @@ from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import Card, default_simulator_config, optimal_retention, simulate
 
 from mcp_noema.analysis import Workload
-from mcp_noema.model import Preset, State
+from mcp_noema.model import CardState, Preset
 from mcp_noema.workload import PRIOR_WEIGHT, AnswerStats, LearnedCard, _config, simulate_days
 
 DAYS = 30
@@ -96,13 +96,13 @@ def test_a_deck_with_a_limit_of_no_new_cards_gets_none():
 def test_habits_are_mixed_with_the_library_s_averages():
     usual = default_simulator_config()
     answers = {
-        (State.NEW, 1): AnswerStats(10, 10, 4.0),
-        (State.NEW, 3): AnswerStats(30, 30, 6.0),
-        (State.LEARNING, 3): AnswerStats(20, 20, 3.0),
-        (State.REVIEW, 1): AnswerStats(1000, 1000, 9.0),
-        (State.REVIEW, 3): AnswerStats(PRIOR_WEIGHT, PRIOR_WEIGHT, 2.0),
+        (CardState.NEW, 1): AnswerStats(10, 10, 4.0),
+        (CardState.NEW, 3): AnswerStats(30, 30, 6.0),
+        (CardState.LEARNING, 3): AnswerStats(20, 20, 3.0),
+        (CardState.REVIEW, 1): AnswerStats(1000, 1000, 9.0),
+        (CardState.REVIEW, 3): AnswerStats(PRIOR_WEIGHT, PRIOR_WEIGHT, 2.0),
         # Without a time, it says nothing about time.
-        (State.RELEARNING, 3): AnswerStats(700, 0, 0.0),
+        (CardState.RELEARNING, 3): AnswerStats(700, 0, 0.0),
     }
     config = _config(10, answers, Preset(), DAYS)
     assert config.first_rating_prob == pytest.approx([
@@ -128,7 +128,7 @@ def test_habits_are_mixed_with_the_library_s_averages():
 
 
 def test_faster_answers_need_less_time():
-    fast = {(state, rating): AnswerStats(10_000, 10_000, 1.0) for state in State for rating in range(1, 5)}
+    fast = {(state, rating): AnswerStats(10_000, 10_000, 1.0) for state in CardState for rating in range(1, 5)}
     usual, faster = (simulate_days(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
     assert sum(faster.minutes) < sum(usual.minutes) / 5
 

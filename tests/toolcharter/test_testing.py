@@ -11,7 +11,7 @@ from toolcharter_examples import demo
 from mcp_core.auth import user
 from mcp_core.calling.render import Format
 from toolcharter import App, NotFound, Settings, ToolContext, ToolError
-from toolcharter.testing import CallFailed, Client, Question, RequestFailed
+from toolcharter.testing import CallFailed, Client, Elicitation, RequestFailed
 
 
 class Book(BaseModel):
@@ -94,9 +94,9 @@ async def test_a_question_is_answered_with_a_value(reply, said):
 
 
 async def test_a_function_answers_each_question():
-    asked: list[Question] = []
+    asked: list[Elicitation] = []
 
-    async def answer(question: Question) -> dict[str, str]:
+    async def answer(question: Elicitation) -> dict[str, str]:
         asked.append(question)
         return {"name": question.message.upper()}
 

@@ -6,11 +6,11 @@ from atlassian_sandbox.company.pages import add_pages
 from atlassian_sandbox.company.people import add_people
 from atlassian_sandbox.company.projects import add_projects
 from atlassian_sandbox.http import Kind
-from atlassian_sandbox.state import Clock, State
+from atlassian_sandbox.state import Clock, SiteState
 
 
-def build_company(kind: Kind, clock: Clock) -> State:
-    state = State(kind, clock)
+def build_company(kind: Kind, clock: Clock) -> SiteState:
+    state = SiteState(kind, clock)
     add_people(state)
     add_projects(state)
     add_boards(state)

@@ -2,10 +2,10 @@ from datetime import timedelta
 
 from atlassian_sandbox.company.people import user_id
 from atlassian_sandbox.model import Board, Filter, Sprint
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 
 
-def add_boards(state: State) -> None:
+def add_boards(state: SiteState) -> None:
     now = state.now()
 
     def days(count: int) -> timedelta:

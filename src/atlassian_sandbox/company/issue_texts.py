@@ -16,15 +16,15 @@ from atlassian_sandbox.documents import (
     table,
 )
 from atlassian_sandbox.http import JsonObject
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 
 
-def at(state: State, name: str) -> JsonObject:
+def at(state: SiteState, name: str) -> JsonObject:
     user = state.user(user_id(state, name))
     return mention(user.id, user.display_name)
 
 
-def descriptions(state: State) -> dict[str, JsonObject]:
+def descriptions(state: SiteState) -> dict[str, JsonObject]:
     return {
         "FERRY-2": doc(
             p("Groups of 10 and more travellers book by e-mail today. They should book on the site."),

@@ -20,8 +20,8 @@ from atlassian_sandbox.jira.fields import (
     TARGET_DATE,
     TEAM,
 )
-from atlassian_sandbox.model import Attachment, Change, Comment, Issue, IssueLink, Worklog
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import Attachment, HistoryEntry, Issue, IssueComment, IssueLink, WorklogEntry
+from atlassian_sandbox.state import SiteState
 from atlassian_sandbox.wiki_markup import to_wiki
 
 TYPES = {
@@ -35,14 +35,14 @@ PIXEL = base64.b64decode(
 )
 
 
-def rich(state: State, document: JsonObject) -> Any:
+def rich(state: SiteState, document: JsonObject) -> Any:
     """A document as this kind of site keeps it."""
     if state.kind == "cloud":
         return document
     return to_wiki(document, lambda user: state.user(user).name)
 
 
-def add_issues(state: State) -> None:
+def add_issues(state: SiteState) -> None:
     texts = descriptions(state)
     for number, line in enumerate(LINES):
         issue = _build(state, line, str(11000 + number))
@@ -60,7 +60,7 @@ def add_issues(state: State) -> None:
     _add_details(state)
 
 
-def _build(state: State, line: Line, id: str) -> Issue:
+def _build(state: SiteState, line: Line, id: str) -> Issue:
     project = state.projects[line.key.partition("-")[0]]
     created = _before(state, line.age)
     values: JsonObject = {
@@ -91,7 +91,7 @@ def _build(state: State, line: Line, id: str) -> Issue:
     return issue
 
 
-def _add_history(state: State, issue: Issue, line: Line) -> None:
+def _add_history(state: SiteState, issue: Issue, line: Line) -> None:
     """The changes of status, spread over the time from creation to yesterday."""
     created: datetime = issue.values["created"]
     actor = issue.values["assignee"] or issue.values["reporter"]
@@ -102,7 +102,7 @@ def _add_history(state: State, issue: Issue, line: Line) -> None:
         user = state.user(issue.values["assignee"])
         shown = user.id if state.kind == "cloud" else user.name
         assigned = _item(state, "assignee", (None, None), (shown, user.display_name))
-        issue.history.append(Change(f"{issue.id}0", issue.values["reporter"], moment, [assigned]))
+        issue.history.append(HistoryEntry(f"{issue.id}0", issue.values["reporter"], moment, [assigned]))
     for step, status in enumerate(statuses, 1):
         moment = created + timedelta(days=line.age * step / (len(statuses) + 1))
         old, new = state.statuses[before], state.statuses[status]
@@ -111,13 +111,13 @@ def _add_history(state: State, issue: Issue, line: Line) -> None:
             resolution = next(each for each in state.resolutions.values() if each.name == line.resolution)
             items.insert(0, _item(state, "resolution", (None, None), (resolution.id, resolution.name)))
             issue.values |= {"resolution": resolution.id, "resolutiondate": moment}
-        issue.history.append(Change(f"{issue.id}{step}", actor, moment, items))
+        issue.history.append(HistoryEntry(f"{issue.id}{step}", actor, moment, items))
         issue.values |= {"updated": moment, "statuscategorychangedate": moment}
         before = status
 
 
 def _item(
-    state: State, field: str, old: tuple[str | None, str | None], new: tuple[str | None, str | None]
+    state: SiteState, field: str, old: tuple[str | None, str | None], new: tuple[str | None, str | None]
 ) -> JsonObject:
     item: JsonObject = {"field": field, "fieldtype": "jira"}
     if state.kind == "cloud":
@@ -125,29 +125,29 @@ def _item(
     return item | {"from": old[0], "fromString": old[1], "to": new[0], "toString": new[1]}
 
 
-def _add_activity(state: State) -> None:
+def _add_activity(state: SiteState) -> None:
     for number, (key, author, age, public, words) in enumerate(COMMENTS):
         issue, moment = state.issues[state.issue_ids[key]], _before(state, age)
         body = rich(state, doc(p(words)))
-        issue.comments.append(Comment(str(12000 + number), user_id(state, author), body, moment, moment, public))
+        issue.comments.append(IssueComment(str(12000 + number), user_id(state, author), body, moment, moment, public))
         issue.values["updated"] = max(issue.values["updated"], moment)
     for number, (key, author, age, seconds, words) in enumerate(WORKLOGS):
         issue, moment = state.issues[state.issue_ids[key]], _before(state, age)
         comment = rich(state, doc(p(words)))
-        log = Worklog(str(12500 + number), user_id(state, author), comment, moment, seconds, moment, moment)
+        log = WorklogEntry(str(12500 + number), user_id(state, author), comment, moment, seconds, moment, moment)
         issue.worklogs.append(log)
         issue.values["updated"] = max(issue.values["updated"], moment)
         issue.values["timetracking"] = {"originalEstimateSeconds": 16 * 3600, "remainingEstimateSeconds": 4 * 3600}
 
 
-def _add_links(state: State) -> None:
+def _add_links(state: SiteState) -> None:
     types = {name: number for number, (name, _, _) in state.link_types.items()}
     for number, (name, outward, inward) in enumerate(LINKS):
         link = str(12800 + number)
         state.links[link] = IssueLink(link, types[name], state.issue_ids[outward], state.issue_ids[inward])
 
 
-def _add_details(state: State) -> None:
+def _add_details(state: SiteState) -> None:
     def issue(key: str) -> Issue:
         return state.issues[state.issue_ids[key]]
 
@@ -193,5 +193,5 @@ def _id(table: dict[str, Any], name: str) -> str:
     return next(each.id for each in table.values() if each.name == name)
 
 
-def _before(state: State, days: float) -> datetime:
+def _before(state: SiteState, days: float) -> datetime:
     return state.now() - timedelta(days=days)

@@ -33,7 +33,7 @@ from atlassian_sandbox.documents import (
     text,
 )
 from atlassian_sandbox.http import JsonObject
-from atlassian_sandbox.state import State
+from atlassian_sandbox.state import SiteState
 
 SITE = "https://sandbox.example"
 MARK_RELEASE = "5a1d7a52-6f7e-4c0e-8f0a-2a8d7e3d1001"
@@ -41,7 +41,7 @@ MARK_PRICES = "5a1d7a52-6f7e-4c0e-8f0a-2a8d7e3d1002"
 
 
 @dataclass(frozen=True)
-class Draft:
+class PageDraft:
     """A page to build. `older` are its earlier versions."""
 
     id: str
@@ -58,9 +58,9 @@ def contents() -> JsonObject:
     return macro("toc", "Table of Contents", maxLevel="3", style="disc")
 
 
-def engineering(state: State) -> list[Draft]:
+def engineering(state: SiteState) -> list[PageDraft]:
     return [
-        Draft("20101", "Engineering", None, "mia.keller", 200, doc(
+        PageDraft("20101", "Engineering", None, "mia.keller", 200, doc(
             p("Welcome. Here is how we build and run the booking site."),
             columns(
                 [h(3, "Start here"), bullets("Release process", "On-call handbook", "Architecture overview")],
@@ -68,7 +68,7 @@ def engineering(state: State) -> list[Draft]:
             ),
             macro("children", "Children Display", sort="title"),
         ), ("start",)),
-        Draft("20102", "Release process", "20101", "mia.keller", 150, doc(
+        PageDraft("20102", "Release process", "20101", "mia.keller", 150, doc(
             contents(),
             panel("info", p("A release goes out on Tuesdays at 10:00. ", commented("Never on a Friday.", MARK_RELEASE))),
             h(2, "Before"),
@@ -85,7 +85,7 @@ def engineering(state: State) -> list[Draft]:
             doc(h(2, "Steps"), numbers("Create the branch", "Deploy")),
             doc(contents(), h(2, "Before"), p("All tests are green."), h(2, "Steps"), numbers("Create the branch", "Deploy to staging", "Deploy to production")),
         )),
-        Draft("20103", "On-call handbook", "20101", "jonas.weber", 120, doc(
+        PageDraft("20103", "On-call handbook", "20101", "jonas.weber", 120, doc(
             contents(),
             h(2, "Who is on call"),
             table(("Week", "First", "Second"), ("46", at(state, "jonas.weber"), at(state, "emil.hansen")), ("47", at(state, "mia.keller"), at(state, "tomas.silva"))),
@@ -95,7 +95,7 @@ def engineering(state: State) -> list[Draft]:
             h(2, "Known alarms"),
             table(("Alarm", "Meaning", "What to do"), ("payment-latency", "The provider is slow", "Wait 10 minutes"), ("import-stale", "No timetable for 24 hours", link("Run the import", f"{SITE}/wiki/spaces/ENG/pages/20106")), ("queue-depth", "Mails wait", "Restart the mailer")),
         ), ("on-call", "how-to")),
-        Draft("20104", "Architecture overview", "20101", "mia.keller", 180, doc(
+        PageDraft("20104", "Architecture overview", "20101", "mia.keller", 180, doc(
             contents(),
             h(2, "Picture"),
             image("architecture.png", "20104", 960, 540),
@@ -106,7 +106,7 @@ def engineering(state: State) -> list[Draft]:
             decision("Tickets are signed, so that the app can show them offline"),
             macro_with_body("excerpt", "Excerpt", p("The booking site is one service with one database.")),
         ), ("architecture",)),
-        Draft("20105", "Group bookings: technical design", "20104", "jonas.weber", 24, doc(
+        PageDraft("20105", "Group bookings: technical design", "20104", "jonas.weber", 24, doc(
             p("Status: ", status("IN REVIEW", "yellow"), " Author: ", at(state, "jonas.weber")),
             contents(),
             h(2, "Goal"),
@@ -118,7 +118,7 @@ def engineering(state: State) -> list[Draft]:
             h(2, "Open questions"),
             bullets("May a group pay in parts?", "Who can change names after payment?"),
         ), ("design", "groups")),
-        Draft("20106", "Timetable import", "20104", "emil.hansen", 75, doc(
+        PageDraft("20106", "Timetable import", "20104", "emil.hansen", 75, doc(
             p("Every night at 02:00 we read the files of the ports."),
             h(2, "Formats"),
             table(("Port", "Format", "Time zone"), ("Rostock", "CSV", "Europe/Berlin"), ("Gdańsk", "XML", "Europe/Warsaw"), ("Trelleborg", "JSON", "Europe/Stockholm")),
@@ -126,7 +126,7 @@ def engineering(state: State) -> list[Draft]:
             panel("note", p("An unknown port stops the import since FERRY-25 no longer.")),
             macro("jira", "Jira", key="FERRY-25"),
         ), ("timetable",)),
-        Draft("20107", "Incident 2026-11-01: double charges", "20101", "jonas.weber", 15, doc(
+        PageDraft("20107", "Incident 2026-11-01: double charges", "20101", "jonas.weber", 15, doc(
             p("Severity: ", status("HIGH", "red")),
             h(2, "What happened"),
             p("Four vouchers were charged twice after a declined card."),
@@ -139,22 +139,22 @@ def engineering(state: State) -> list[Draft]:
     ]  # fmt: skip
 
 
-def product(state: State) -> list[Draft]:
+def product(state: SiteState) -> list[PageDraft]:
     return [
-        Draft("20201", "Product", None, "anna.berg", 210, doc(
+        PageDraft("20201", "Product", None, "anna.berg", 210, doc(
             p("What we build, for whom, and why. ", emoji("ferry", "⛴")),
             macro("children", "Children Display"),
         ), ("start",)),
-        Draft("20202", "Roadmap 2027", "20201", "anna.berg", 60, doc(
+        PageDraft("20202", "Roadmap 2027", "20201", "anna.berg", 60, doc(
             contents(),
             h(2, "Spring"),
-            table(("Topic", "State", "Owner"), ("Group bookings", status("IN PROGRESS", "blue"), at(state, "anna.berg")), ("Summer timetable", status("PLANNED"), at(state, "emil.hansen"))),
+            table(("Topic", "SiteState", "Owner"), ("Group bookings", status("IN PROGRESS", "blue"), at(state, "anna.berg")), ("Summer timetable", status("PLANNED"), at(state, "emil.hansen"))),
             h(2, "Autumn"),
             bullets("Cabins", "Faster search"),
             rule(),
             p(text("Dates can change.", "em")),
         ), ("roadmap",)),
-        Draft("20203", "Group bookings", "20201", "anna.berg", 58, doc(
+        PageDraft("20203", "Group bookings", "20201", "anna.berg", 58, doc(
             h(2, "Problem"),
             p("Groups write e-mails. Support answers 40 of them a week, each takes 25 minutes."),
             h(2, "Users"),
@@ -164,30 +164,30 @@ def product(state: State) -> list[Draft]:
             h(2, "Not now"),
             p("Payment in parts."),
         ), ("groups", "requirements")),
-        Draft("20204", "Interviews with group travellers", "20203", "anna.lindqvist", 50, doc(
+        PageDraft("20204", "Interviews with group travellers", "20203", "anna.lindqvist", 50, doc(
             quote("I type 30 names twice: once for the ferry, once for the hotel."),
             quote("I need one invoice, not 30."),
             p("Summary: names and invoices matter more than the price."),
         ), ("research", "groups")),
-        Draft("20205", "Ticket screen: design", "20201", "anna.lindqvist", 45, doc(
+        PageDraft("20205", "Ticket screen: design", "20201", "anna.lindqvist", 45, doc(
             p("The new screen of the app."),
             image("ticket-screen.png", "20205", 390, 844),
             h(2, "Contrast"),
             p("The code needs a white background, also in dark mode."),
         ), ("design", "app")),
-        Draft("20206", "Meeting notes", "20201", "anna.berg", 40, doc(macro("pagetree", "Page Tree", root="@self")), ("meetings",)),
-        Draft("20207", "Product meeting, week 45", "20206", "anna.berg", 11, doc(
+        PageDraft("20206", "Meeting notes", "20201", "anna.berg", 40, doc(macro("pagetree", "Page Tree", root="@self")), ("meetings",)),
+        PageDraft("20207", "Product meeting, week 45", "20206", "anna.berg", 11, doc(
             p("Present: ", at(state, "anna.berg"), ", ", at(state, "mia.keller"), ", ", at(state, "priya.nair")),
             h(2, "Decisions"),
             decision("Group bookings go live with version 2026.3"),
             h(2, "Tasks"),
             tasks((False, "Tell Baltic Tours"), (True, "Check the price rules")),
         ), ("meetings",)),
-        Draft("20208", "Product meeting, week 46", "20206", "anna.berg", 4, doc(
+        PageDraft("20208", "Product meeting, week 46", "20206", "anna.berg", 4, doc(
             p("Present: ", at(state, "anna.berg"), ", ", at(state, "jonas.weber")),
             p("The discount does not apply to bicycles."),
         ), ("meetings",)),
-        Draft("20209", "Answers for support", "20201", "priya.nair", 90, doc(
+        PageDraft("20209", "Answers for support", "20201", "priya.nair", 90, doc(
             contents(),
             h(2, "Dogs"),
             p("Dogs travel free on all crossings, with a leash."),
@@ -200,17 +200,17 @@ def product(state: State) -> list[Draft]:
     ]  # fmt: skip
 
 
-def people(state: State) -> list[Draft]:
+def people(state: SiteState) -> list[PageDraft]:
     return [
-        Draft("20301", "People", None, "clara.dubois", 220, doc(p("Contracts, hiring and the office."), macro("children", "Children Display"))),
-        Draft("20302", "First week at Harbourline", "20301", "clara.dubois", 100, doc(
+        PageDraft("20301", "People", None, "clara.dubois", 220, doc(p("Contracts, hiring and the office."), macro("children", "Children Display"))),
+        PageDraft("20302", "First week at Harbourline", "20301", "clara.dubois", 100, doc(
             tasks((False, "Laptop and keys"), (False, "Lunch with the team"), (False, "A trip on one of our ferries")),
             p("Questions? Ask ", at(state, "clara.dubois"), "."),
         ), ("onboarding", "how-to")),
-        Draft("20303", "Holidays and sick leave", "20301", "clara.dubois", 130, doc(
+        PageDraft("20303", "Holidays and sick leave", "20301", "clara.dubois", 130, doc(
             h(2, "Holidays"), p("30 days a year. Enter them two weeks before."), h(2, "Sick leave"), p("Write to your lead before 9:00."),
         ), ("how-to",)),
-        Draft("20304", "Salary bands 2027", "20301", "clara.dubois", 9, doc(
+        PageDraft("20304", "Salary bands 2027", "20301", "clara.dubois", 9, doc(
             panel("warning", p("Confidential: people team only.")),
             table(("Level", "From", "To"), ("1", "48,000", "56,000"), ("2", "55,000", "67,000"), ("3", "66,000", "82,000")),
         ), ("confidential",)),

@@ -4,23 +4,32 @@ import json
 from datetime import timedelta
 
 from atlassian_sandbox.company.issues import PIXEL
-from atlassian_sandbox.company.page_texts import MARK_PRICES, MARK_RELEASE, Draft, engineering, people, product
+from atlassian_sandbox.company.page_texts import MARK_PRICES, MARK_RELEASE, PageDraft, engineering, people, product
 from atlassian_sandbox.company.people import user_id
 from atlassian_sandbox.documents import bullets, doc, h, p, table
 from atlassian_sandbox.http import JsonObject
-from atlassian_sandbox.model import Attachment, Body, Page, PageComment, PageVersion, Restriction, Space, Template
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import (
+    AllowedPeople,
+    Attachment,
+    PageComment,
+    PageTemplate,
+    PageVersion,
+    RichText,
+    Space,
+    StoredPage,
+)
+from atlassian_sandbox.state import SiteState
 from atlassian_sandbox.storage_format import StorageWriter
 
 
-def page_body(state: State, document: JsonObject) -> Body:
+def page_body(state: SiteState, document: JsonObject) -> RichText:
     """A document as this kind of site keeps it."""
     if state.kind == "cloud":
-        return Body("atlas_doc_format", json.dumps(document, ensure_ascii=False, separators=(",", ":")))
-    return Body("storage", StorageWriter(state.kind).write(document))
+        return RichText("atlas_doc_format", json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+    return RichText("storage", StorageWriter(state.kind).write(document))
 
 
-def add_pages(state: State) -> None:
+def add_pages(state: SiteState) -> None:
     everyone, staff = {"employees", "contractors"}, {"employees"}
     for number, key, name, description, readers, drafts in (
         ("20001", "ENG", "Engineering", "How we build and run things", staff, engineering(state)),
@@ -33,14 +42,14 @@ def add_pages(state: State) -> None:
         for position, draft in enumerate(drafts):
             state.pages[draft.id] = _build(state, key, draft, position)
     salaries = state.pages["20304"]
-    salaries.read = Restriction(groups={"people-team"})
-    salaries.update = Restriction(users={user_id(state, "clara.dubois")})
+    salaries.read = AllowedPeople(groups={"people-team"})
+    salaries.update = AllowedPeople(users={user_id(state, "clara.dubois")})
     _add_comments(state)
     _add_files(state)
     _add_templates(state)
 
 
-def _build(state: State, space: str, draft: Draft, position: int) -> Page:
+def _build(state: SiteState, space: str, draft: PageDraft, position: int) -> StoredPage:
     documents = (*draft.older, draft.content)
     versions = [
         PageVersion(
@@ -53,18 +62,18 @@ def _build(state: State, space: str, draft: Draft, position: int) -> Page:
         )
         for number, document in enumerate(documents, 1)
     ]
-    page = Page(draft.id, space, draft.parent, versions, labels=list(draft.labels), position=position)
+    page = StoredPage(draft.id, space, draft.parent, versions, labels=list(draft.labels), position=position)
     readers = [user for user in state.users.values() if user.active and state.spaces[space].readers & user.groups]
     page.views = {user.id: 1 + (int(draft.id) + index * 7) % 9 for index, user in enumerate(readers)}
     return page
 
 
-def _comment(state: State, author: str, age: float, words: str) -> PageVersion:
+def _comment(state: SiteState, author: str, age: float, words: str) -> PageVersion:
     created = state.now() - timedelta(days=age)
     return PageVersion(1, "", page_body(state, doc(p(words))), user_id(state, author), created)
 
 
-def _add_comments(state: State) -> None:
+def _add_comments(state: SiteState) -> None:
     comments = [
         PageComment("20901", "20102", None, [_comment(state, "anna.berg", 30, "Can we have one more day?")], "footer"),
         PageComment("20902", "20102", "20901", [_comment(state, "mia.keller", 29, "Yes, from now on.")], "footer"),
@@ -81,7 +90,7 @@ def _add_comments(state: State) -> None:
     state.page_comments = {comment.id: comment for comment in comments}
 
 
-def _add_files(state: State) -> None:
+def _add_files(state: SiteState) -> None:
     for number, (name, page, author) in enumerate(
         (("architecture.png", "20104", "mia.keller"), ("ticket-screen.png", "20205", "anna.lindqvist"))
     ):
@@ -90,10 +99,10 @@ def _add_files(state: State) -> None:
         state.page_attachments[file.id] = [file]
 
 
-def _add_templates(state: State) -> None:
+def _add_templates(state: SiteState) -> None:
     meeting = doc(h(2, "Present"), p(""), h(2, "Decisions"), bullets("..."), h(2, "Tasks"), bullets("..."))
     report = doc(h(2, "What happened"), p("..."), h(2, "Timeline"), table(("Time", "Event"), ("...", "...")))
     state.templates = {
-        "20951": Template("20951", "Meeting notes", "Who, what, and who does what next", page_body(state, meeting)),
-        "20952": Template("20952", "Incident report", "After an incident", page_body(state, report), "ENG"),
+        "20951": PageTemplate("20951", "Meeting notes", "Who, what, and who does what next", page_body(state, meeting)),
+        "20952": PageTemplate("20952", "Incident report", "After an incident", page_body(state, report), "ENG"),
     }

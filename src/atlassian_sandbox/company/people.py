@@ -1,5 +1,5 @@
-from atlassian_sandbox.model import User
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import SiteUser
+from atlassian_sandbox.state import SiteState
 
 # Login name, full name, groups. The first is who a request without credentials is from.
 PEOPLE = [
@@ -17,7 +17,7 @@ PEOPLE = [
 FORMER = {"lena.vogt"}
 
 
-def user_id(state: State, name: str) -> str:
+def user_id(state: SiteState, name: str) -> str:
     """The id of a person: an account id on Cloud, a user key on Data Center."""
     number = next(index for index, (login, _, _) in enumerate(PEOPLE) if login == name)
     if state.kind == "cloud":
@@ -25,11 +25,11 @@ def user_id(state: State, name: str) -> str:
     return f"JIRAUSER{10100 + number}"
 
 
-def add_people(state: State) -> None:
+def add_people(state: SiteState) -> None:
     for name, display_name, groups in PEOPLE:
         user = user_id(state, name)
         email = f"{name}@harbourline.example"
-        state.users[user] = User(user, name, display_name, email, set(groups), active=name not in FORMER)
+        state.users[user] = SiteUser(user, name, display_name, email, set(groups), active=name not in FORMER)
         state.tokens[f"sandbox-token-{name}"] = user
         state.tokens[f"sandbox-scoped-token-{name}"] = user
         state.scoped_tokens.add(f"sandbox-scoped-token-{name}")

@@ -2,8 +2,17 @@ from datetime import timedelta
 
 from atlassian_sandbox.company.people import user_id
 from atlassian_sandbox.jira.fields import ROOT_CAUSE, SERVICES, TEAM
-from atlassian_sandbox.model import Component, Named, Project, Queue, RequestType, ServiceDesk, Transition, Version
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import (
+    Component,
+    JiraProject,
+    Named,
+    RequestType,
+    ServiceDesk,
+    ServiceQueue,
+    Version,
+    WorkflowTransition,
+)
+from atlassian_sandbox.state import SiteState
 
 STATUSES = [
     Named("10001", "To Do", "Not started.", "new"),
@@ -46,30 +55,30 @@ _TODO, _PROGRESS, _REVIEW, _BLOCKED, _DONE = "10001", "10002", "10003", "10004",
 _SUPPORT, _CUSTOMER, _ESCALATED, _RESOLVED = "10011", "10012", "10013", "10014"
 
 SOFTWARE = [
-    Transition("11", "Start work", _PROGRESS, frozenset({_TODO})),
-    Transition("21", "Send to review", _REVIEW, frozenset({_PROGRESS})),
-    Transition("31", "Done", _DONE, frozenset({_PROGRESS, _REVIEW}), ("resolution",), ("fixVersions",)),
-    Transition("41", "Block", _BLOCKED, frozenset({_PROGRESS, _REVIEW})),
-    Transition("51", "Unblock", _PROGRESS, frozenset({_BLOCKED})),
-    Transition("61", "Back to work", _PROGRESS, frozenset({_REVIEW})),
-    Transition("71", "Reopen", _TODO, frozenset({_DONE})),
+    WorkflowTransition("11", "Start work", _PROGRESS, frozenset({_TODO})),
+    WorkflowTransition("21", "Send to review", _REVIEW, frozenset({_PROGRESS})),
+    WorkflowTransition("31", "Done", _DONE, frozenset({_PROGRESS, _REVIEW}), ("resolution",), ("fixVersions",)),
+    WorkflowTransition("41", "Block", _BLOCKED, frozenset({_PROGRESS, _REVIEW})),
+    WorkflowTransition("51", "Unblock", _PROGRESS, frozenset({_BLOCKED})),
+    WorkflowTransition("61", "Back to work", _PROGRESS, frozenset({_REVIEW})),
+    WorkflowTransition("71", "Reopen", _TODO, frozenset({_DONE})),
 ]
 BUSINESS = [
-    Transition("11", "Start", _PROGRESS, frozenset({_TODO})),
-    Transition("21", "Finish", _DONE, frozenset({_TODO, _PROGRESS})),
-    Transition("31", "Reopen", _TODO, frozenset({_DONE})),
+    WorkflowTransition("11", "Start", _PROGRESS, frozenset({_TODO})),
+    WorkflowTransition("21", "Finish", _DONE, frozenset({_TODO, _PROGRESS})),
+    WorkflowTransition("31", "Reopen", _TODO, frozenset({_DONE})),
 ]
 SERVICE = [
-    Transition("11", "Ask the customer", _CUSTOMER, frozenset({_SUPPORT, _ESCALATED})),
-    Transition("21", "Back to support", _SUPPORT, frozenset({_CUSTOMER, _ESCALATED, _RESOLVED})),
-    Transition("31", "Escalate", _ESCALATED, frozenset({_SUPPORT}), (SERVICES,)),
-    Transition(
+    WorkflowTransition("11", "Ask the customer", _CUSTOMER, frozenset({_SUPPORT, _ESCALATED})),
+    WorkflowTransition("21", "Back to support", _SUPPORT, frozenset({_CUSTOMER, _ESCALATED, _RESOLVED})),
+    WorkflowTransition("31", "Escalate", _ESCALATED, frozenset({_SUPPORT}), (SERVICES,)),
+    WorkflowTransition(
         "41", "Resolve", _RESOLVED, frozenset({_SUPPORT, _CUSTOMER, _ESCALATED}), ("resolution",), (ROOT_CAUSE,)
     ),
 ]
 
 
-def add_projects(state: State) -> None:
+def add_projects(state: SiteState) -> None:
     state.statuses = {each.id: each for each in STATUSES}
     state.priorities = {each.id: each for each in PRIORITIES}
     state.resolutions = {each.id: each for each in RESOLUTIONS}
@@ -83,7 +92,7 @@ def add_projects(state: State) -> None:
     software_types, business_types = ["10100", "10101", "10102", "10103", "10104"], ["10102", "10104"]
 
     for project in (
-        Project(
+        JiraProject(
             "10010",
             "FERRY",
             "Ferry Booking",
@@ -98,7 +107,7 @@ def add_projects(state: State) -> None:
             components=_components(state),
             versions=_versions(state),
         ),
-        Project(
+        JiraProject(
             "10011",
             "APP",
             "Mobile App",
@@ -112,7 +121,7 @@ def add_projects(state: State) -> None:
             staff,
             versions=[Version("10420", "App 3.0", "The new ticket screen", release_date=_day(state, 25))],
         ),
-        Project(
+        JiraProject(
             "10012",
             "PEOPLE",
             "People and Office",
@@ -125,7 +134,7 @@ def add_projects(state: State) -> None:
             {"people-team"},
             {"people-team"},
         ),
-        Project(
+        JiraProject(
             "10013",
             "HELP",
             "Customer Support",
@@ -143,11 +152,11 @@ def add_projects(state: State) -> None:
     state.desks["4"] = ServiceDesk("4", "HELP", _request_types(), _queues())
 
 
-def _day(state: State, offset: int) -> str:
+def _day(state: SiteState, offset: int) -> str:
     return (state.now() + timedelta(days=offset)).date().isoformat()
 
 
-def _components(state: State) -> list[Component]:
+def _components(state: SiteState) -> list[Component]:
     return [
         Component("10501", "Checkout", "From the basket to the ticket", user_id(state, "jonas.weber")),
         Component("10502", "Timetable", "Departures, ports and vessels", user_id(state, "emil.hansen")),
@@ -156,7 +165,7 @@ def _components(state: State) -> list[Component]:
     ]
 
 
-def _versions(state: State) -> list[Version]:
+def _versions(state: SiteState) -> list[Version]:
     return [
         _version(state, "10401", "2026.1", "Spring timetable", -90, -45),
         _version(state, "10402", "2026.2", "Vouchers", -45, -10),
@@ -165,7 +174,7 @@ def _versions(state: State) -> list[Version]:
     ]
 
 
-def _version(state: State, id: str, name: str, description: str, start: int, release: int) -> Version:  # noqa: PLR0917 - a line of a table
+def _version(state: SiteState, id: str, name: str, description: str, start: int, release: int) -> Version:  # noqa: PLR0917 - a line of a table
     version = Version(id, name, description, released=release < 0)
     version.start_date, version.release_date = _day(state, start), _day(state, release)
     return version
@@ -183,9 +192,9 @@ def _request_types() -> list[RequestType]:
     ]
 
 
-def _queues() -> list[Queue]:
+def _queues() -> list[ServiceQueue]:
     return [
-        Queue("41", "All open", "project = HELP AND resolution = Unresolved ORDER BY created DESC"),
-        Queue("42", "Incidents", "project = HELP AND issuetype = Incident AND statusCategory != Done"),
-        Queue("43", "Unassigned", "project = HELP AND assignee is EMPTY AND statusCategory != Done"),
+        ServiceQueue("41", "All open", "project = HELP AND resolution = Unresolved ORDER BY created DESC"),
+        ServiceQueue("42", "Incidents", "project = HELP AND issuetype = Incident AND statusCategory != Done"),
+        ServiceQueue("43", "Unassigned", "project = HELP AND assignee is EMPTY AND statusCategory != Done"),
     ]

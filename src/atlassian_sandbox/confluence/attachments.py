@@ -6,17 +6,17 @@ from atlassian_sandbox.confluence.content_json import ContentJson, download_path
 from atlassian_sandbox.confluence.lists import cursor_page
 from atlassian_sandbox.documents import local_id
 from atlassian_sandbox.forms import FormFile, read_form
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest
 from atlassian_sandbox.jira.attachments import file_response
 from atlassian_sandbox.jira.render import zulu_time
-from atlassian_sandbox.model import Attachment, Page
+from atlassian_sandbox.model import Attachment, StoredPage
 
-routes = Routes("v1")
-routes_v2 = Routes("v2")
-downloads = Routes("wiki")
+routes = ApiRoutes("v1")
+routes_v2 = ApiRoutes("v2")
+downloads = ApiRoutes("wiki")
 
 
-def _of_page(request: Request, page: Page) -> list[list[Attachment]]:
+def _of_page(request: SiteRequest, page: StoredPage) -> list[list[Attachment]]:
     name, media_type = request.text("filename"), request.text("mediaType")
     return [
         versions
@@ -27,7 +27,7 @@ def _of_page(request: Request, page: Page) -> list[list[Attachment]]:
     ]
 
 
-def _find(request: Request, number: str) -> list[Attachment]:
+def _find(request: SiteRequest, number: str) -> list[Attachment]:
     versions = request.state.page_attachments.get(number) or request.state.page_attachments.get(f"att{number}")
     if versions is None:
         raise Refusal(404, f"No attachment found with id: {number}")
@@ -58,18 +58,18 @@ def _v2_json(versions: list[Attachment]) -> JsonObject:
 
 
 @routes_v2.get("/pages/{page}/attachments")
-def list_attachments(request: Request) -> Any:
+def list_attachments(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     return cursor_page(request, [_v2_json(versions) for versions in _of_page(request, page)], default=50)
 
 
 @routes_v2.get("/attachments/{attachment}")
-def get_attachment(request: Request) -> Any:
+def get_attachment(request: SiteRequest) -> Any:
     return _v2_json(_find(request, request.parameters["attachment"]))
 
 
 @routes_v2.delete("/attachments/{attachment}")
-def delete_attachment(request: Request) -> Any:
+def delete_attachment(request: SiteRequest) -> Any:
     file = _find(request, request.parameters["attachment"])[-1]
     request.state.writable_page(file.page, request.user)
     request.state.page_attachments.pop(file.id)
@@ -77,13 +77,13 @@ def delete_attachment(request: Request) -> Any:
 
 
 @routes.get("/content/{content}/child/attachment", only="datacenter")
-def list_on_data_center(request: Request) -> Any:
+def list_on_data_center(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     json = ContentJson(request)
     return json.paged([json.attachment(versions) for versions in _of_page(request, page)], default=50)
 
 
-def _add(request: Request, *, replace: bool) -> Any:
+def _add(request: SiteRequest, *, replace: bool) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
     form = read_form(request)
     json = ContentJson(request)
@@ -108,7 +108,7 @@ def _add(request: Request, *, replace: bool) -> Any:
     return json.paged(added)
 
 
-def _version(request: Request, page: str, number: str, file: FormFile, version: int, comment: str) -> Attachment:  # noqa: PLR0917 - all parts of a version
+def _version(request: SiteRequest, page: str, number: str, file: FormFile, version: int, comment: str) -> Attachment:  # noqa: PLR0917 - all parts of a version
     now = request.state.now()
     return Attachment(
         number, file.file_name, request.user.id, now, file.media_type, file.content, version, comment, page
@@ -116,17 +116,17 @@ def _version(request: Request, page: str, number: str, file: FormFile, version: 
 
 
 @routes.post("/content/{content}/child/attachment")
-def add_attachment(request: Request) -> Any:
+def add_attachment(request: SiteRequest) -> Any:
     return _add(request, replace=False)
 
 
 @routes.put("/content/{content}/child/attachment", only="cloud")
-def add_or_replace_attachment(request: Request) -> Any:
+def add_or_replace_attachment(request: SiteRequest) -> Any:
     return _add(request, replace=True)
 
 
 @routes.post("/content/{content}/child/attachment/{attachment}/data")
-def replace_attachment(request: Request) -> Any:
+def replace_attachment(request: SiteRequest) -> Any:
     versions = _find(request, request.parameters["attachment"])
     page = request.state.writable_page(request.parameters["content"], request.user)
     form = read_form(request)
@@ -136,12 +136,12 @@ def replace_attachment(request: Request) -> Any:
 
 
 @routes.delete("/content/{content}/child/attachment/{attachment}", only="datacenter")
-def delete_on_data_center(request: Request) -> Any:
+def delete_on_data_center(request: SiteRequest) -> Any:
     return delete_attachment(request)
 
 
 @routes.get("/content/{content}/child/attachment/{attachment}/download", only="cloud")
-def download(request: Request) -> Any:
+def download(request: SiteRequest) -> Any:
     versions = _find(request, request.parameters["attachment"])
     token = request.state.new_token()
     request.state.media_files[token] = _numbered(versions, request.number("version", versions[-1].version))
@@ -156,7 +156,7 @@ def _numbered(versions: list[Attachment], number: int) -> Attachment:
 
 
 @downloads.get("/download/attachments/{content}/{name}")
-def download_by_name(request: Request) -> Any:
+def download_by_name(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     for versions in request.state.page_attachments.values():
         if (versions[-1].page, versions[-1].file_name) == (page.id, request.parameters["name"]):

@@ -9,21 +9,21 @@ from atlassian_sandbox.confluence.pages import add_body, page_body, version_json
 from atlassian_sandbox.documents import local_id
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     optional_object,
 )
 from atlassian_sandbox.model import PageComment, PageVersion
 
-routes = Routes("v2")
+routes = ApiRoutes("v2")
 Location = Literal["footer", "inline"]
 
 
-def comment_json(request: Request, comment: PageComment) -> JsonObject:
+def comment_json(request: SiteRequest, comment: PageComment) -> JsonObject:
     page = request.state.pages[comment.page]
     link = f"/spaces/{page.space}/pages/{page.id}?focusedCommentId={comment.id}"
     rendered: JsonObject = {
@@ -41,7 +41,7 @@ def comment_json(request: Request, comment: PageComment) -> JsonObject:
     return add_body(request, rendered, comment.current.body)
 
 
-def find_comment(request: Request, number: str, location: Location | None = None) -> PageComment:
+def find_comment(request: SiteRequest, number: str, location: Location | None = None) -> PageComment:
     comment = request.state.page_comments.get(number)
     if comment is None or location not in (None, comment.location):
         raise Refusal(404, f"No comment found with id: {number}")
@@ -49,7 +49,7 @@ def find_comment(request: Request, number: str, location: Location | None = None
     return comment
 
 
-def add_comment(request: Request, page_id: str, parent: str | None, body: Any, location: Location) -> PageComment:
+def add_comment(request: SiteRequest, page_id: str, parent: str | None, body: Any, location: Location) -> PageComment:
     """A new comment, with the body {"representation": ..., "value": ...}."""
     state = request.state
     page = state.page(page_id, request.user)
@@ -59,7 +59,7 @@ def add_comment(request: Request, page_id: str, parent: str | None, body: Any, l
     return comment
 
 
-def edit_comment(request: Request, comment: PageComment, number: Any, body: Any) -> None:
+def edit_comment(request: SiteRequest, comment: PageComment, number: Any, body: Any) -> None:
     if comment.current.author != request.user.id and not request.user.is_admin:
         raise Refusal(403, "You do not have permission to edit this comment.")
     current = comment.current.number
@@ -71,7 +71,7 @@ def edit_comment(request: Request, comment: PageComment, number: Any, body: Any)
     comment.versions.append(PageVersion(number, "", content, request.user.id, request.state.now()))
 
 
-def delete_comment(request: Request, comment: PageComment) -> None:
+def delete_comment(request: SiteRequest, comment: PageComment) -> None:
     if comment.current.author != request.user.id and not request.user.is_admin:
         raise Refusal(403, "You do not have permission to delete this comment.")
     comments = request.state.page_comments
@@ -84,8 +84,8 @@ def _register(location: Location) -> None:
     """The routes of one location: both have the same ones."""
     root = f"/{location}-comments"
 
-    def on(register: Callable[..., Any], path: str, handler: Callable[[Request, Location], Any]) -> None:
-        def handle(request: Request) -> Any:
+    def on(register: Callable[..., Any], path: str, handler: Callable[[SiteRequest, Location], Any]) -> None:
+        def handle(request: SiteRequest) -> Any:
             return handler(request, location)
 
         register(path)(handle)
@@ -98,7 +98,7 @@ def _register(location: Location) -> None:
     on(routes.get, f"{root}/{{comment}}/children", _children)
 
 
-def _list(request: Request, location: Location) -> Any:
+def _list(request: SiteRequest, location: Location) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     comments = [
         comment
@@ -111,7 +111,7 @@ def _list(request: Request, location: Location) -> Any:
     return cursor_page(request, [comment_json(request, comment) for comment in comments])
 
 
-def _create(request: Request, location: Location) -> Any:
+def _create(request: SiteRequest, location: Location) -> Any:
     body = request.object
     parent = body.get("parentCommentId")
     if (not parent) == (not body.get("pageId")):
@@ -132,11 +132,11 @@ def _create(request: Request, location: Location) -> Any:
     return Response(201, comment_json(request, comment))
 
 
-def _get(request: Request, location: Location) -> Any:
+def _get(request: SiteRequest, location: Location) -> Any:
     return comment_json(request, find_comment(request, request.parameters["comment"], location))
 
 
-def _update(request: Request, location: Location) -> Any:
+def _update(request: SiteRequest, location: Location) -> Any:
     comment = find_comment(request, request.parameters["comment"], location)
     body = request.object
     edit_comment(request, comment, optional_object(body.get("version")).get("number"), body.get("body"))
@@ -145,12 +145,12 @@ def _update(request: Request, location: Location) -> Any:
     return comment_json(request, comment)
 
 
-def _delete(request: Request, location: Location) -> Any:
+def _delete(request: SiteRequest, location: Location) -> Any:
     delete_comment(request, find_comment(request, request.parameters["comment"], location))
     return NO_CONTENT
 
 
-def _children(request: Request, location: Location) -> Any:
+def _children(request: SiteRequest, location: Location) -> Any:
     comment = find_comment(request, request.parameters["comment"], location)
     children = [each for each in request.state.page_comments.values() if each.parent == comment.id]
     return cursor_page(request, [comment_json(request, child) for child in children])

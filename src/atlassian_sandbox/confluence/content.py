@@ -6,20 +6,20 @@ from atlassian_sandbox.confluence import comments, pages
 from atlassian_sandbox.confluence.content_json import ContentJson
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
-    Routes,
+    SiteRequest,
     as_object,
     optional_list,
     optional_object,
 )
-from atlassian_sandbox.model import Page, PageComment
+from atlassian_sandbox.model import PageComment, StoredPage
 
-routes = Routes("v1")
+routes = ApiRoutes("v1")
 
 
-def _find(request: Request, number: str) -> Page | PageComment:
+def _find(request: SiteRequest, number: str) -> StoredPage | PageComment:
     if number in request.state.page_comments:
         return comments.find_comment(request, number)
     status = request.text("status") or "current"
@@ -28,7 +28,7 @@ def _find(request: Request, number: str) -> Page | PageComment:
 
 
 @routes.get("/content/{content}", only="datacenter")
-def get_content(request: Request) -> Any:
+def get_content(request: SiteRequest) -> Any:
     number = request.parameters["content"]
     json = ContentJson(request)
     if number in request.state.page_attachments:
@@ -41,7 +41,7 @@ def get_content(request: Request) -> Any:
 
 
 @routes.get("/content", only="datacenter")
-def list_content(request: Request) -> Any:
+def list_content(request: SiteRequest) -> Any:
     state = request.state
     space, title, kind = request.text("spaceKey"), request.text("title"), request.text("type") or "page"
     status = request.text("status") or "current"
@@ -57,7 +57,7 @@ def list_content(request: Request) -> Any:
 
 
 @routes.post("/content", only="datacenter")
-def create_content(request: Request) -> Any:
+def create_content(request: SiteRequest) -> Any:
     body = request.object
     json = ContentJson(request)
     ancestors = optional_list(body.get("ancestors"))
@@ -73,7 +73,7 @@ def create_content(request: Request) -> Any:
     return json.page(page)
 
 
-def _create_comment(request: Request, body: JsonObject, parent: str | None) -> PageComment:
+def _create_comment(request: SiteRequest, body: JsonObject, parent: str | None) -> PageComment:
     container = str(as_object(body.get("container"), "container").get("id"))
     extensions = optional_object(body.get("extensions"))
     location = "inline" if extensions.get("location") == "inline" else "footer"
@@ -86,7 +86,7 @@ def _create_comment(request: Request, body: JsonObject, parent: str | None) -> P
 
 
 @routes.put("/content/{content}", only="datacenter")
-def update_content(request: Request) -> Any:
+def update_content(request: SiteRequest) -> Any:
     body = request.object
     number = as_object(body.get("version"), "version").get("number")
     json = ContentJson(request)
@@ -108,7 +108,7 @@ def update_content(request: Request) -> Any:
     return json.page(page)
 
 
-def check_parent(request: Request, page: Page, parent: str) -> Page:
+def check_parent(request: SiteRequest, page: StoredPage, parent: str) -> StoredPage:
     """The page to move another one below. Raises Refusal if it does not exist or is below that one."""
     above = request.state.page(parent, request.user)
     if page.id in (above.id, *(each.id for each in request.state.ancestors(above))):
@@ -116,7 +116,7 @@ def check_parent(request: Request, page: Page, parent: str) -> Page:
     return above
 
 
-def move_below(request: Request, page: Page, parent: str) -> None:
+def move_below(request: SiteRequest, page: StoredPage, parent: str) -> None:
     above = check_parent(request, page, parent)
     page.parent, page.space = above.id, above.space
     for child in request.state.descendants(page.id, request.user):
@@ -125,7 +125,7 @@ def move_below(request: Request, page: Page, parent: str) -> None:
 
 
 @routes.delete("/content/{content}", only="datacenter")
-def delete_content(request: Request) -> Any:
+def delete_content(request: SiteRequest) -> Any:
     number = request.parameters["content"]
     if number in request.state.page_attachments:
         request.state.page_attachments.pop(number)
@@ -141,7 +141,7 @@ def delete_content(request: Request) -> Any:
 
 
 @routes.get("/content/{content}/history", only="datacenter")
-def history(request: Request) -> Any:
+def history(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     json = ContentJson(request)
     json.expand = ["history.lastUpdated"]
@@ -149,7 +149,7 @@ def history(request: Request) -> Any:
 
 
 @routes.get("/content/{content}/child/comment", only="datacenter")
-def list_comments(request: Request) -> Any:
+def list_comments(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     locations, everything = request.words("location") or ["footer", "inline"], request.text("depth") == "all"
     found = [
@@ -161,13 +161,13 @@ def list_comments(request: Request) -> Any:
     return json.paged([json.comment(comment) for comment in found])
 
 
-def _check_is_page(request: Request) -> None:
+def _check_is_page(request: SiteRequest) -> None:
     if request.parameters["type"] != "page":
         raise Refusal(400, f"The content type '{request.parameters['type']}' is not supported here.")
 
 
 @routes.get("/content/{content}/child/{type}", only="datacenter")
-def list_children(request: Request) -> Any:
+def list_children(request: SiteRequest) -> Any:
     _check_is_page(request)
     page = request.state.page(request.parameters["content"], request.user)
     json = ContentJson(request)
@@ -175,7 +175,7 @@ def list_children(request: Request) -> Any:
 
 
 @routes.get("/content/{content}/descendant/{type}", only="datacenter")
-def list_descendants(request: Request) -> Any:
+def list_descendants(request: SiteRequest) -> Any:
     _check_is_page(request)
     page = request.state.page(request.parameters["content"], request.user)
     json = ContentJson(request)
@@ -186,7 +186,7 @@ def list_descendants(request: Request) -> Any:
 
 
 @routes.get("/space", only="datacenter")
-def list_spaces(request: Request) -> Any:
+def list_spaces(request: SiteRequest) -> Any:
     keys = request.query.get("spaceKey", [])
     found = [space for space in request.state.visible_spaces(request.user) if not keys or space.key in keys]
     json = ContentJson(request)
@@ -194,12 +194,12 @@ def list_spaces(request: Request) -> Any:
 
 
 @routes.get("/space/{space}", only="datacenter")
-def get_space(request: Request) -> Any:
+def get_space(request: SiteRequest) -> Any:
     return ContentJson(request).space(request.state.space(request.parameters["space"], request.user))
 
 
 @routes.get("/space/{space}/content/{type}", only="datacenter")
-def pages_of_space(request: Request) -> Any:
+def pages_of_space(request: SiteRequest) -> Any:
     _check_is_page(request)
     state = request.state
     space = state.space(request.parameters["space"], request.user)
@@ -215,5 +215,5 @@ def pages_of_space(request: Request) -> Any:
 
 
 @routes.get("/server-information", only="datacenter")
-def server_information(request: Request) -> Any:
+def server_information(request: SiteRequest) -> Any:
     return {"version": "10.0.3", "buildNumber": 9999, "baseUrl": f"{request.base}/confluence"}

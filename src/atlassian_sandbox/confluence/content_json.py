@@ -5,13 +5,13 @@ from typing import Any
 from atlassian_sandbox.confluence.bodies import FORMATS, body_as
 from atlassian_sandbox.confluence.pages import label_json, slug
 from atlassian_sandbox.confluence.users import user_json
-from atlassian_sandbox.http import ROOTS, JsonObject, Request
+from atlassian_sandbox.http import ROOTS, JsonObject, SiteRequest
 from atlassian_sandbox.jira.render import zulu_time
-from atlassian_sandbox.model import Attachment, Body, Page, PageComment, PageVersion, Space
+from atlassian_sandbox.model import Attachment, PageComment, PageVersion, RichText, Space, StoredPage
 
 
 class ContentJson:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: SiteRequest) -> None:
         self.request = request
         self.state = request.state
         self.expand = request.words("expand")
@@ -21,7 +21,7 @@ class ContentJson:
     def has(self, part: str) -> bool:
         return any(each == part or each.startswith(f"{part}.") for each in self.expand)
 
-    def page(self, page: Page, *, version: PageVersion | None = None) -> JsonObject:
+    def page(self, page: StoredPage, *, version: PageVersion | None = None) -> JsonObject:
         shown = version or page.current
         status = "historical" if version is not None and version is not page.current else page.status
         rendered = self._content(page.id, page.type, status, shown.title)
@@ -98,7 +98,7 @@ class ContentJson:
             rendered["body"] = {name: self.body(shown.body, name) for name in formats}
         return rendered
 
-    def body(self, body: Body, name: str) -> JsonObject:
+    def body(self, body: RichText, name: str) -> JsonObject:
         return {"value": body_as(self.request.kind, body, name), "representation": name, "_expandable": {}}
 
     def version(self, version: PageVersion) -> JsonObject:

@@ -5,12 +5,12 @@ from html import escape
 from typing import Any, cast
 
 from atlassian_sandbox.http import JsonObject, Refusal, optional_list
-from atlassian_sandbox.model import Body, Page
+from atlassian_sandbox.model import RichText, StoredPage
 
 MARK = "inlineComment"
 
 
-def add_mark(page: Page, marker: str, selection: str, properties: JsonObject) -> None:
+def add_mark(page: StoredPage, marker: str, selection: str, properties: JsonObject) -> None:
     """Mark the selection in the current version. Raises Refusal 400 if the page does not have it so often."""
     body = page.current.body
     count = _count(body, selection)
@@ -23,7 +23,7 @@ def add_mark(page: Page, marker: str, selection: str, properties: JsonObject) ->
     page.current.body = _marked(body, marker, selection, index)
 
 
-def _count(body: Body, selection: str) -> int:
+def _count(body: RichText, selection: str) -> int:
     if body.format == "atlas_doc_format":
         return sum(node["text"].count(selection) for node in _text_nodes(json.loads(body.value)))
     return body.value.count(escape(selection, quote=False))
@@ -35,16 +35,16 @@ def _text_nodes(node: JsonObject) -> list[JsonObject]:
     return [found for child in optional_list(node.get("content")) for found in _text_nodes(child)]
 
 
-def _marked(body: Body, marker: str, selection: str, index: int) -> Body:
+def _marked(body: RichText, marker: str, selection: str, index: int) -> RichText:
     if body.format == "atlas_doc_format":
         document = json.loads(body.value)
         _mark_document(document, marker, selection, index)
-        return Body(body.format, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
+        return RichText(body.format, json.dumps(document, ensure_ascii=False, separators=(",", ":")))
     wanted = escape(selection, quote=False)
     parts = body.value.split(wanted)
     before, after = wanted.join(parts[: index + 1]), wanted.join(parts[index + 1 :])
     marked = f'<ac:inline-comment-marker ac:ref="{marker}">{wanted}</ac:inline-comment-marker>'
-    return Body(body.format, before + marked + after)
+    return RichText(body.format, before + marked + after)
 
 
 def _mark_document(node: JsonObject, marker: str, selection: str, index: int) -> int:

@@ -5,10 +5,10 @@ import binascii
 from typing import Any
 from urllib.parse import urlencode
 
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Response
+from atlassian_sandbox.http import JsonObject, Refusal, Response, SiteRequest
 
 
-def cursor_page(request: Request, values: list[Any], *, default: int = 25, maximum: int = 250) -> Response:
+def cursor_page(request: SiteRequest, values: list[Any], *, default: int = 25, maximum: int = 250) -> Response:
     """One page of the values. The address of the next one is in the body and in the Link header."""
     limit = request.number("limit", default)
     if not 1 <= limit <= maximum:

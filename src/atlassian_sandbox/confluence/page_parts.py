@@ -10,33 +10,33 @@ from atlassian_sandbox.confluence.users import all_groups, group_id, group_json,
 from atlassian_sandbox.documents import local_id
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     one_or_many,
     optional_list,
     optional_object,
 )
-from atlassian_sandbox.model import Page, Restriction, Template
+from atlassian_sandbox.model import AllowedPeople, PageTemplate, StoredPage
 
-routes = Routes("v1")
+routes = ApiRoutes("v1")
 
 
 # ---- labels --------------------------------------------------------------------------------------
 
 
 @routes.get("/content/{content}/label", only="datacenter")
-def list_labels(request: Request) -> Any:
+def list_labels(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     json = ContentJson(request)
     return json.paged([json.label(name) for name in page.labels], default=200)
 
 
 @routes.post("/content/{content}/label")
-def add_labels(request: Request) -> Any:
+def add_labels(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
     for label in one_or_many(request.json):
         name = str(as_object(label, "label").get("name") or "").lower()
@@ -48,7 +48,7 @@ def add_labels(request: Request) -> Any:
     return json.paged([json.label(name) for name in page.labels], default=200)
 
 
-def _remove_label(request: Request, name: str) -> Response:
+def _remove_label(request: SiteRequest, name: str) -> Response:
     page = request.state.writable_page(request.parameters["content"], request.user)
     if name not in page.labels:
         raise Refusal(404, f"The content with id {page.id} has no label '{name}'.")
@@ -57,12 +57,12 @@ def _remove_label(request: Request, name: str) -> Response:
 
 
 @routes.delete("/content/{content}/label")
-def remove_label_by_query(request: Request) -> Any:
+def remove_label_by_query(request: SiteRequest) -> Any:
     return _remove_label(request, request.text("name") or "")
 
 
 @routes.delete("/content/{content}/label/{label}")
-def remove_label(request: Request) -> Any:
+def remove_label(request: SiteRequest) -> Any:
     return _remove_label(request, request.parameters["label"])
 
 
@@ -72,36 +72,36 @@ Operation = Literal["read", "update"]
 OPERATIONS: tuple[Operation, ...] = ("read", "update")
 
 
-def _restriction(page: Page, operation: str) -> Restriction:
+def _restriction(page: StoredPage, operation: str) -> AllowedPeople:
     return page.read if operation == "read" else page.update
 
 
-def _restriction_json(request: Request, page: Page, operation: str) -> JsonObject:
+def _restriction_json(request: SiteRequest, page: StoredPage, operation: str) -> JsonObject:
     restriction, json = _restriction(page, operation), ContentJson(request)
     users = json.simple_list([user_json(request, each) for each in sorted(restriction.users)])
     groups = json.simple_list([group_json(each) for each in sorted(restriction.groups)])
     return {"operation": operation, "restrictions": {"user": users, "group": groups}, "_links": {}, "_expandable": {}}
 
 
-def _restrictions_json(request: Request, page: Page) -> JsonObject:
+def _restrictions_json(request: SiteRequest, page: StoredPage) -> JsonObject:
     shown = [_restriction_json(request, page, each) for each in OPERATIONS]
     return ContentJson(request).paged(shown, default=100) | {"restrictionsHash": local_id(str(shown))}
 
 
 @routes.get("/content/{content}/restriction", only="cloud")
-def list_restrictions(request: Request) -> Any:
+def list_restrictions(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     return _restrictions_json(request, page)
 
 
 @routes.get("/content/{content}/restriction/byOperation")
-def restrictions_by_operation(request: Request) -> Any:
+def restrictions_by_operation(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     return {each: _restriction_json(request, page, each) for each in OPERATIONS} | {"_links": {}}
 
 
 @routes.get("/content/{content}/restriction/byOperation/{operation}")
-def restrictions_of_operation(request: Request) -> Any:
+def restrictions_of_operation(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     return _restriction_json(request, page, _operation(request.parameters["operation"]))
 
@@ -113,14 +113,14 @@ def _operation(name: Any) -> str:
 
 
 @routes.put("/content/{content}/restriction")
-def set_restrictions(request: Request) -> Any:
+def set_restrictions(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
-    changed: dict[str, Restriction] = {}
+    changed: dict[str, AllowedPeople] = {}
     for entry in _members(request.json):
         who = optional_object(entry.get("restrictions"))
         users = {_user(request, each) for each in _members(who.get("user"))}
         groups = {_group(request, each) for each in _members(who.get("group"))}
-        changed[_operation(entry.get("operation"))] = Restriction(users, groups)
+        changed[_operation(entry.get("operation"))] = AllowedPeople(users, groups)
     for operation, restriction in changed.items():
         if restriction and not restriction.admits(request.user):
             raise Refusal(400, "You cannot remove your own access to the content.")
@@ -132,9 +132,9 @@ def set_restrictions(request: Request) -> Any:
 
 
 @routes.delete("/content/{content}/restriction", only="cloud")
-def remove_restrictions(request: Request) -> Any:
+def remove_restrictions(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
-    page.read, page.update = Restriction(), Restriction()
+    page.read, page.update = AllowedPeople(), AllowedPeople()
     return _restrictions_json(request, page)
 
 
@@ -144,7 +144,7 @@ def _members(value: Any) -> list[JsonObject]:
     return [as_object(each, "member") for each in optional_list(given)]
 
 
-def _user(request: Request, member: JsonObject) -> str:
+def _user(request: SiteRequest, member: JsonObject) -> str:
     name = str(member.get("accountId") or member.get("username") or member.get("userKey"))
     user = request.state.find_user(name)
     if user is None:
@@ -152,7 +152,7 @@ def _user(request: Request, member: JsonObject) -> str:
     return user.id
 
 
-def _group(request: Request, member: JsonObject) -> str:
+def _group(request: SiteRequest, member: JsonObject) -> str:
     for name in all_groups(request):
         if name == member.get("name") or group_id(name) == member.get("id"):
             return name
@@ -163,7 +163,7 @@ def _group(request: Request, member: JsonObject) -> str:
 
 
 @routes.put("/content/{content}/move/{position}/{target}", only="cloud")
-def move(request: Request) -> Any:
+def move(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
     target = request.state.page(request.parameters["target"], request.user)
     position = request.parameters["position"]
@@ -183,7 +183,7 @@ def move(request: Request) -> Any:
 
 
 @routes.post("/content/{content}/copy", only="cloud")
-def copy(request: Request) -> Any:
+def copy(request: SiteRequest) -> Any:
     body, state = request.object, request.state
     page = state.page(request.parameters["content"], request.user)
     destination = as_object(body.get("destination"), "destination")
@@ -208,7 +208,7 @@ def copy(request: Request) -> Any:
 # ---- templates and views -------------------------------------------------------------------------
 
 
-def _template_json(request: Request, template: Template) -> JsonObject:
+def _template_json(request: SiteRequest, template: PageTemplate) -> JsonObject:
     json = ContentJson(request)
     rendered: JsonObject = {
         "templateId": template.id,
@@ -225,14 +225,14 @@ def _template_json(request: Request, template: Template) -> JsonObject:
 
 
 @routes.get("/template/page", only="cloud")
-def list_templates(request: Request) -> Any:
+def list_templates(request: SiteRequest) -> Any:
     space = request.text("spaceKey")
     found = [each for each in request.state.templates.values() if each.space == space]
     return ContentJson(request).paged([_template_json(request, each) for each in found])
 
 
 @routes.get("/template/{template}", only="cloud")
-def get_template(request: Request) -> Any:
+def get_template(request: SiteRequest) -> Any:
     template = request.state.templates.get(request.parameters["template"])
     if template is None:
         raise Refusal(404, f"No template found with id: {request.parameters['template']}")
@@ -240,20 +240,20 @@ def get_template(request: Request) -> Any:
 
 
 @routes.get("/analytics/content/{content}/views", only="cloud")
-def views(request: Request) -> Any:
+def views(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     _check_date(request)
     return {"id": int(page.id), "count": sum(page.views.values())}
 
 
 @routes.get("/analytics/content/{content}/viewers", only="cloud")
-def viewers(request: Request) -> Any:
+def viewers(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
     _check_date(request)
     return {"id": int(page.id), "count": len(page.views)}
 
 
-def _check_date(request: Request) -> None:
+def _check_date(request: SiteRequest) -> None:
     value = request.text("fromDate")
     try:
         date.fromisoformat((value or "2026-01-01")[:10])

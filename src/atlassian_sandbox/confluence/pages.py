@@ -7,18 +7,18 @@ from atlassian_sandbox.confluence.bodies import body_as, read_body
 from atlassian_sandbox.confluence.lists import cursor_page
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     optional_object,
 )
 from atlassian_sandbox.jira.render import zulu_time
-from atlassian_sandbox.model import Body, Page, PageVersion, Space
+from atlassian_sandbox.model import PageVersion, RichText, Space, StoredPage
 
-routes = Routes("v2")
+routes = ApiRoutes("v2")
 
 
 def slug(title: str) -> str:
@@ -35,7 +35,7 @@ def version_json(version: PageVersion) -> JsonObject:
     }
 
 
-def page_json(request: Request, page: Page, *, version: PageVersion | None = None) -> JsonObject:
+def page_json(request: SiteRequest, page: StoredPage, *, version: PageVersion | None = None) -> JsonObject:
     shown = version or page.current
     space = request.state.spaces[page.space]
     web = f"/spaces/{page.space}/pages/{page.id}/{slug(shown.title)}"
@@ -58,7 +58,7 @@ def page_json(request: Request, page: Page, *, version: PageVersion | None = Non
     return rendered
 
 
-def add_body(request: Request, rendered: JsonObject, body: Body) -> JsonObject:
+def add_body(request: SiteRequest, rendered: JsonObject, body: RichText) -> JsonObject:
     wanted = request.text("body-format")
     if wanted:
         shown = {"representation": wanted, "value": body_as(request.kind, body, wanted)}
@@ -66,7 +66,7 @@ def add_body(request: Request, rendered: JsonObject, body: Body) -> JsonObject:
     return rendered
 
 
-def visible_pages(request: Request, *, kind: str = "page") -> list[Page]:
+def visible_pages(request: SiteRequest, *, kind: str = "page") -> list[StoredPage]:
     state = request.state
     statuses = request.words("status") or ["current", "archived"]
     return [
@@ -76,9 +76,9 @@ def visible_pages(request: Request, *, kind: str = "page") -> list[Page]:
     ]
 
 
-def sort_pages(request: Request, pages: list[Page]) -> list[Page]:
+def sort_pages(request: SiteRequest, pages: list[StoredPage]) -> list[StoredPage]:
     sort = request.text("sort") or "id"
-    keys: dict[str, Callable[[Page], Any]] = {
+    keys: dict[str, Callable[[StoredPage], Any]] = {
         "id": lambda page: int(page.id),
         "title": lambda page: page.title.casefold(),
         "created-date": lambda page: page.created.created,
@@ -91,7 +91,7 @@ def sort_pages(request: Request, pages: list[Page]) -> list[Page]:
 
 
 @routes.get("/pages")
-def list_pages(request: Request) -> Any:
+def list_pages(request: SiteRequest) -> Any:
     ids, spaces, title = request.words("id"), request.words("space-id"), request.text("title")
     pages = [
         page
@@ -103,13 +103,13 @@ def list_pages(request: Request) -> Any:
     return page_list(request, pages)
 
 
-def page_list(request: Request, pages: list[Page]) -> Response:
+def page_list(request: SiteRequest, pages: list[StoredPage]) -> Response:
     ordered = sort_pages(request, pages)
     return cursor_page(request, [add_body(request, page_json(request, page), page.current.body) for page in ordered])
 
 
 @routes.get("/pages/{page}")
-def get_page(request: Request) -> Any:
+def get_page(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user, status=("current", "archived", "trashed"))
     statuses = request.words("status")
     if (statuses and page.status not in statuses) or (not statuses and page.status == "trashed"):
@@ -120,14 +120,14 @@ def get_page(request: Request) -> Any:
     return rendered | _included(request, page)
 
 
-def find_version(page: Page, number: int) -> PageVersion:
+def find_version(page: StoredPage, number: int) -> PageVersion:
     for version in page.versions:
         if version.number == number:
             return version
     raise Refusal(404, f"The version {number} of the content with id {page.id} does not exist.")
 
 
-def _included(request: Request, page: Page) -> JsonObject:
+def _included(request: SiteRequest, page: StoredPage) -> JsonObject:
     included: JsonObject = {}
     if request.flag("include-labels"):
         labels = [label_json(label) for label in page.labels]
@@ -143,7 +143,7 @@ def label_json(name: str) -> JsonObject:
     return {"id": str(number), "name": name, "prefix": "global"}
 
 
-def check_title(request: Request, space: Space, title: str, *, apart_from: str | None = None) -> None:
+def check_title(request: SiteRequest, space: Space, title: str, *, apart_from: str | None = None) -> None:
     """Two pages of a space cannot have the same title."""
     if not title.strip():
         raise Refusal(400, "The title must not be empty.")
@@ -156,8 +156,8 @@ def check_title(request: Request, space: Space, title: str, *, apart_from: str |
 
 
 def new_page(
-    request: Request, space: Space, parent: str | None, title: str, body: Body, *, status: Any = "current"
-) -> Page:
+    request: SiteRequest, space: Space, parent: str | None, title: str, body: RichText, *, status: Any = "current"
+) -> StoredPage:
     """Raises Refusal 403 or 400 if the user cannot create a page there."""
     state, user = request.state, request.user
     if not space.writers & user.groups:
@@ -169,13 +169,13 @@ def new_page(
             raise Refusal(400, "The parent must be in the same space.")
     version = PageVersion(1, title, body, user.id, state.now())
     position = len([page for page in state.pages.values() if page.parent == parent])
-    page = Page(state.new_id(), space.key, parent, [version], status=status, position=position)
+    page = StoredPage(state.new_id(), space.key, parent, [version], status=status, position=position)
     state.pages[page.id] = page
     return page
 
 
 @routes.post("/pages")
-def create_page(request: Request) -> Any:
+def create_page(request: SiteRequest) -> Any:
     body = request.object
     space = request.state.space_by_id(str(body.get("spaceId")), request.user)
     parent = body.get("parentId")
@@ -190,18 +190,18 @@ def create_page(request: Request) -> Any:
     return page_json(request, page) | {"body": {wanted: shown}}
 
 
-def page_body(request: Request, value: Any) -> Body:
+def page_body(request: SiteRequest, value: Any) -> RichText:
     """The body of a request: {"representation": ..., "value": ...}, possibly nested under its format."""
     given = optional_object(value)
     if "representation" not in given and len(given) == 1:
         given = optional_object(next(iter(given.values())))
     if not given:
-        return Body("storage", "")
+        return RichText("storage", "")
     return read_body(request.kind, given.get("value"), str(given.get("representation")))
 
 
 @routes.put("/pages/{page}")
-def update_page(request: Request) -> Any:
+def update_page(request: SiteRequest) -> Any:
     state = request.state
     page = state.writable_page(request.parameters["page"], request.user)
     body = request.object
@@ -223,7 +223,14 @@ def update_page(request: Request) -> Any:
 
 
 def save(
-    request: Request, page: Page, number: Any, title: str, body: Body, *, message: str = "", minor: bool = False
+    request: SiteRequest,
+    page: StoredPage,
+    number: Any,
+    title: str,
+    body: RichText,
+    *,
+    message: str = "",
+    minor: bool = False,
 ) -> None:
     """Add a version to a page. Raises Refusal 409 if the number is not the next one."""
     current = page.current.number
@@ -238,14 +245,14 @@ def save(
 
 
 @routes.put("/pages/{page}/title")
-def rename_page(request: Request) -> Any:
+def rename_page(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["page"], request.user)
     save(request, page, page.current.number + 1, str(request.object["title"]), page.current.body)
     return page_json(request, page)
 
 
 @routes.delete("/pages/{page}")
-def delete_page(request: Request) -> Any:
+def delete_page(request: SiteRequest) -> Any:
     statuses = ("trashed",) if request.flag("purge") else ("current", "draft", "archived")
     page = request.state.page(request.parameters["page"], request.user, status=statuses)
     if not request.state.can_update(page, request.user):
@@ -254,7 +261,7 @@ def delete_page(request: Request) -> Any:
     return NO_CONTENT
 
 
-def trash(request: Request, page: Page) -> None:
+def trash(request: SiteRequest, page: StoredPage) -> None:
     """Put a page into the trash, or remove it from there. Its children move up."""
     if page.status == "trashed":
         request.state.pages.pop(page.id)
@@ -266,7 +273,7 @@ def trash(request: Request, page: Page) -> None:
 
 
 @routes.get("/pages/{page}/versions")
-def list_versions(request: Request) -> Any:
+def list_versions(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     newest_first = (request.text("sort") or "-modified-date").startswith("-")
     versions = list(reversed(page.versions)) if newest_first else page.versions
@@ -278,7 +285,7 @@ def list_versions(request: Request) -> Any:
 
 
 @routes.get("/pages/{page}/versions/{number}")
-def get_version(request: Request) -> Any:
+def get_version(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     number = int(request.parameters["number"])
     version = find_version(page, number)
@@ -288,13 +295,13 @@ def get_version(request: Request) -> Any:
 
 
 @routes.get("/pages/{page}/direct-children")
-def list_children(request: Request) -> Any:
+def list_children(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     shown = [_short(request, child) for child in request.state.children(page.id, request.user)]
     return cursor_page(request, shown)
 
 
-def _short(request: Request, page: Page) -> JsonObject:
+def _short(request: SiteRequest, page: StoredPage) -> JsonObject:
     space = request.state.spaces[page.space].id
     return {
         "id": page.id,
@@ -307,7 +314,7 @@ def _short(request: Request, page: Page) -> JsonObject:
 
 
 @routes.get("/pages/{page}/descendants")
-def list_descendants(request: Request) -> Any:
+def list_descendants(request: SiteRequest) -> Any:
     state = request.state
     page = state.page(request.parameters["page"], request.user)
     above = len(state.ancestors(page))
@@ -322,41 +329,41 @@ def list_descendants(request: Request) -> Any:
 
 
 @routes.get("/pages/{page}/ancestors")
-def list_ancestors(request: Request) -> Any:
+def list_ancestors(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     shown = [{"id": each.id, "type": each.type} for each in request.state.ancestors(page)]
     return cursor_page(request, shown)
 
 
 @routes.get("/pages/{page}/labels")
-def list_labels(request: Request) -> Any:
+def list_labels(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     return cursor_page(request, [label_json(label) for label in page.labels])
 
 
 @routes.get("/labels/{label}/pages")
-def pages_with_label(request: Request) -> Any:
+def pages_with_label(request: SiteRequest) -> Any:
     wanted = request.parameters["label"]
     pages = [page for page in visible_pages(request) if any(label_json(each)["id"] == wanted for each in page.labels)]
     return page_list(request, pages)
 
 
 @routes.get("/pages/{page}/operations")
-def operations(request: Request) -> Any:
+def operations(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     names = ["read", *(("update", "delete") if request.state.can_update(page, request.user) else ())]
     return {"operations": [{"operation": name, "targetType": "page"} for name in names]}
 
 
 @routes.get("/pages/{page}/properties")
-def list_properties(request: Request) -> Any:
+def list_properties(request: SiteRequest) -> Any:
     page = request.state.page(request.parameters["page"], request.user)
     wanted = request.text("key")
     return cursor_page(request, [each for each in page.properties if wanted in (None, each["key"])])
 
 
 @routes.post("/pages/{page}/properties")
-def add_property(request: Request) -> Any:
+def add_property(request: SiteRequest) -> Any:
     page = request.state.writable_page(request.parameters["page"], request.user)
     body = request.object
     key = body.get("key")

@@ -6,16 +6,16 @@ from urllib.parse import urlencode
 from atlassian_sandbox import cql
 from atlassian_sandbox.confluence.content_json import ContentJson
 from atlassian_sandbox.confluence.users import user_json
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Routes
+from atlassian_sandbox.http import ApiRoutes, JsonObject, Refusal, SiteRequest
 from atlassian_sandbox.jira.render import zulu_time
-from atlassian_sandbox.model import Page, PageComment, Space
+from atlassian_sandbox.model import PageComment, Space, StoredPage
 from atlassian_sandbox.query_comparison import search_words
-from atlassian_sandbox.query_language import Clause, Function, Node, Not, QueryError, parse
+from atlassian_sandbox.query_language import Clause, Function, Node, NotClause, QueryError, parse
 
-routes = Routes("v1")
+routes = ApiRoutes("v1")
 
 
-def _find(request: Request) -> list[cql.Hit]:
+def _find(request: SiteRequest) -> list[cql.SearchItem]:
     query = request.text("cql") or ""
     if not query.strip():
         raise Refusal(400, "CQL was not set")
@@ -25,7 +25,11 @@ def _find(request: Request) -> list[cql.Hit]:
         raise Refusal(400, str(error)) from None
 
 
-def _page(request: Request, hits: list[cql.Hit], default: int = 25) -> tuple[list[cql.Hit], JsonObject]:
+def _page(
+    request: SiteRequest,
+    hits: list[cql.SearchItem],
+    default: int = 25,
+) -> tuple[list[cql.SearchItem], JsonObject]:
     """One page of the hits, and its place: Cloud continues with a cursor, Data Center with an index."""
     cursor = request.text("cursor")
     start, limit = request.number("start", 0), request.number("limit", default)
@@ -45,7 +49,7 @@ def _page(request: Request, hits: list[cql.Hit], default: int = 25) -> tuple[lis
 
 
 @routes.get("/search")
-def search(request: Request) -> Any:
+def search(request: SiteRequest) -> Any:
     hits = _find(request)
     page, about = _page(request, hits)
     words = _words(parse(request.text("cql") or "").where)
@@ -54,7 +58,7 @@ def search(request: Request) -> Any:
     return {"results": results, **about, **query}
 
 
-def _result(request: Request, hit: cql.Hit, words: list[str]) -> JsonObject:
+def _result(request: SiteRequest, hit: cql.SearchItem, words: list[str]) -> JsonObject:
     content = _content(request, hit)
     wants_excerpt = (request.text("excerpt") or "highlight") != "none"
     kind = "space" if hit.type == "space" else "content"
@@ -73,11 +77,11 @@ def _result(request: Request, hit: cql.Hit, words: list[str]) -> JsonObject:
     }
 
 
-def _content(request: Request, hit: cql.Hit) -> JsonObject:
+def _content(request: SiteRequest, hit: cql.SearchItem) -> JsonObject:
     json = ContentJson(request)
     json.expand = [part.removeprefix("content.") for part in json.expand]
     match hit.content:
-        case Page() as page:
+        case StoredPage() as page:
             return json.page(page)
         case PageComment() as comment:
             return json.comment(comment)
@@ -96,21 +100,21 @@ def _words(node: Node | None) -> list[str]:
             return [word.strip('"*') for word in search_words(operand.text)]
         case Clause():
             return []
-        case Not(part):
+        case NotClause(part):
             return _words(part)
         case _:
             return [word for part in node.parts for word in _words(part)]
 
 
 @routes.get("/content/search")
-def search_content(request: Request) -> Any:
+def search_content(request: SiteRequest) -> Any:
     hits = [hit for hit in _find(request) if hit.type != "space"]
     page, about = _page(request, hits)
     return {"results": [_content(request, hit) for hit in page], **about, "totalSize": len(hits)}
 
 
 @routes.get("/search/user", only="cloud")
-def search_users(request: Request) -> Any:
+def search_users(request: SiteRequest) -> Any:
     """People by name: user.fullname ~ "anna"."""
     query = request.text("cql") or ""
     try:

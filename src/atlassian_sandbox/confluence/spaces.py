@@ -4,14 +4,14 @@ from typing import Any
 
 from atlassian_sandbox.confluence.lists import cursor_page
 from atlassian_sandbox.confluence.pages import label_json, page_list, visible_pages
-from atlassian_sandbox.http import JsonObject, Request, Routes
+from atlassian_sandbox.http import ApiRoutes, JsonObject, SiteRequest
 from atlassian_sandbox.jira.render import zulu_time
 from atlassian_sandbox.model import Space
 
-routes = Routes("v2")
+routes = ApiRoutes("v2")
 
 
-def space_json(request: Request, space: Space) -> JsonObject:
+def space_json(request: SiteRequest, space: Space) -> JsonObject:
     rendered: JsonObject = {
         "id": space.id,
         "key": space.key,
@@ -31,7 +31,7 @@ def space_json(request: Request, space: Space) -> JsonObject:
 
 
 @routes.get("/spaces")
-def list_spaces(request: Request) -> Any:
+def list_spaces(request: SiteRequest) -> Any:
     ids, keys, types, labels = (request.words(name) for name in ("ids", "keys", "type", "labels"))
     found = [
         space
@@ -47,12 +47,12 @@ def list_spaces(request: Request) -> Any:
 
 
 @routes.get("/spaces/{space}")
-def get_space(request: Request) -> Any:
+def get_space(request: SiteRequest) -> Any:
     return space_json(request, request.state.space_by_id(request.parameters["space"], request.user))
 
 
 @routes.get("/spaces/{space}/pages")
-def list_pages_of_space(request: Request) -> Any:
+def list_pages_of_space(request: SiteRequest) -> Any:
     space = request.state.space_by_id(request.parameters["space"], request.user)
     title, depth = request.text("title"), request.text("depth")
     pages = [
@@ -66,7 +66,7 @@ def list_pages_of_space(request: Request) -> Any:
 
 
 @routes.get("/spaces/{space}/content/labels")
-def labels_of_space(request: Request) -> Any:
+def labels_of_space(request: SiteRequest) -> Any:
     space = request.state.space_by_id(request.parameters["space"], request.user)
     names = {label for page in visible_pages(request) if page.space == space.key for label in page.labels}
     return cursor_page(request, [label_json(name) for name in sorted(names)])

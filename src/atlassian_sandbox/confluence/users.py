@@ -3,14 +3,14 @@
 from typing import Any
 
 from atlassian_sandbox.documents import local_id
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Routes, optional_list
-from atlassian_sandbox.model import User
+from atlassian_sandbox.http import ApiRoutes, JsonObject, Refusal, SiteRequest, optional_list
+from atlassian_sandbox.model import SiteUser
 
-routes = Routes("v1")
-routes_v2 = Routes("v2")
+routes = ApiRoutes("v1")
+routes_v2 = ApiRoutes("v2")
 
 
-def user_json(request: Request, id: str) -> JsonObject:
+def user_json(request: SiteRequest, id: str) -> JsonObject:
     user = request.state.user(id)
     picture = {"path": f"/avatar/{user.name}", "width": 48, "height": 48, "isDefault": False}
     common: JsonObject = {"profilePicture": picture, "displayName": user.display_name}
@@ -21,12 +21,12 @@ def user_json(request: Request, id: str) -> JsonObject:
 
 
 @routes.get("/user/current")
-def current_user(request: Request) -> Any:
+def current_user(request: SiteRequest) -> Any:
     return user_json(request, request.user.id)
 
 
 @routes.get("/user")
-def get_user(request: Request) -> Any:
+def get_user(request: SiteRequest) -> Any:
     name = request.text("accountId") if request.is_cloud else (request.text("username") or request.text("key"))
     user = request.state.users.get(name or "") if request.is_cloud else request.state.find_user(name or "")
     if user is None:
@@ -35,20 +35,20 @@ def get_user(request: Request) -> Any:
 
 
 @routes.get("/user/bulk", only="cloud")
-def users_by_id(request: Request) -> Any:
+def users_by_id(request: SiteRequest) -> Any:
     wanted = request.query.get("accountId", [])
     found = [user_json(request, each) for each in wanted if each in request.state.users]
     return {"results": found, "start": 0, "limit": 200, "size": len(found), "_links": {}}
 
 
 @routes_v2.post("/users-bulk")
-def users_bulk(request: Request) -> Any:
+def users_bulk(request: SiteRequest) -> Any:
     wanted = [str(each) for each in optional_list(request.object.get("accountIds"))]
     users = [request.state.users[each] for each in wanted if each in request.state.users]
     return {"results": [_v2(user) for user in users], "_links": {"base": f"{request.base}/wiki"}}
 
 
-def _v2(user: User) -> JsonObject:
+def _v2(user: SiteUser) -> JsonObject:
     return {
         "accountId": user.id,
         "accountType": "atlassian",
@@ -69,12 +69,12 @@ def group_json(name: str) -> JsonObject:
     return {"type": "group", "name": name, "id": group_id(name), "_links": {}}
 
 
-def all_groups(request: Request) -> list[str]:
+def all_groups(request: SiteRequest) -> list[str]:
     return sorted({name for user in request.state.users.values() for name in user.groups})
 
 
 @routes.get("/group/picker", only="cloud")
-def find_groups(request: Request) -> Any:
+def find_groups(request: SiteRequest) -> Any:
     wanted = (request.text("query") or "").casefold()
     found = [group_json(name) for name in all_groups(request) if wanted in name]
     start, limit = request.number("start", 0), request.number("limit", 200)
@@ -83,7 +83,7 @@ def find_groups(request: Request) -> Any:
 
 
 @routes.get("/group")
-def list_groups(request: Request) -> Any:
+def list_groups(request: SiteRequest) -> Any:
     found = [group_json(name) for name in all_groups(request)]
     start, limit = request.number("start", 0), request.number("limit", 200)
     page = found[start : start + limit]

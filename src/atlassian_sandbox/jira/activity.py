@@ -2,32 +2,32 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, optional_list
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest, optional_list
 from atlassian_sandbox.jira.render import Renderer, paged
-from atlassian_sandbox.model import Issue, User
+from atlassian_sandbox.model import Issue, SiteUser
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def _issue(request: Request) -> Issue:
+def _issue(request: SiteRequest) -> Issue:
     return request.state.issue(request.parameters["issue"], request.user)
 
 
 @routes.get("/issue/{issue}/changelog", only="cloud")
-def list_changes(request: Request) -> Any:
+def list_changes(request: SiteRequest) -> Any:
     shown = [Renderer(request).change(change) for change in _issue(request).history]
     return {"self": f"{request.base}{request.path}"} | paged(shown, request, default=100)
 
 
 @routes.post("/issue/{issue}/changelog/list", only="cloud")
-def get_changes(request: Request) -> Any:
+def get_changes(request: SiteRequest) -> Any:
     wanted = {str(each) for each in optional_list(request.object.get("changelogIds"))}
     found = [Renderer(request).change(change) for change in _issue(request).history if change.id in wanted]
     return {"startAt": 0, "maxResults": len(found), "total": len(found), "histories": found}
 
 
 @routes.post("/changelog/bulkfetch", only="cloud")
-def get_changes_of_issues(request: Request) -> Any:
+def get_changes_of_issues(request: SiteRequest) -> Any:
     body = request.object
     fields = set(optional_list(body.get("fieldIds")))
     shown: list[JsonObject] = []
@@ -48,7 +48,7 @@ def get_changes_of_issues(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/watchers")
-def list_watchers(request: Request) -> Any:
+def list_watchers(request: SiteRequest) -> Any:
     issue = _issue(request)
     return {
         "self": f"{request.base}{request.path}",
@@ -58,7 +58,7 @@ def list_watchers(request: Request) -> Any:
     }
 
 
-def _person(request: Request, name: str | None) -> User:
+def _person(request: SiteRequest, name: str | None) -> SiteUser:
     user = request.state.find_user(name) if name else request.user
     if user is None:
         raise Refusal(404, f"The user '{name}' does not exist.")
@@ -66,7 +66,7 @@ def _person(request: Request, name: str | None) -> User:
 
 
 @routes.post("/issue/{issue}/watchers")
-def add_watcher(request: Request) -> Any:
+def add_watcher(request: SiteRequest) -> Any:
     issue = _issue(request)
     user = _person(request, request.json)
     if not request.state.can_see(issue, user):
@@ -77,7 +77,7 @@ def add_watcher(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}/watchers")
-def remove_watcher(request: Request) -> Any:
+def remove_watcher(request: SiteRequest) -> Any:
     issue = _issue(request)
     name = request.text("accountId") if request.is_cloud else (request.text("username") or request.text("userName"))
     user = _person(request, name)
@@ -87,7 +87,7 @@ def remove_watcher(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/votes")
-def list_votes(request: Request) -> Any:
+def list_votes(request: SiteRequest) -> Any:
     issue = _issue(request)
     voters = [Renderer(request).user(each) for each in issue.voters]
     link = f"{request.base}{request.path}"
@@ -95,7 +95,7 @@ def list_votes(request: Request) -> Any:
 
 
 @routes.post("/issue/{issue}/votes")
-def vote(request: Request) -> Any:
+def vote(request: SiteRequest) -> Any:
     issue = _issue(request)
     if issue.values["reporter"] == request.user.id:
         raise Refusal(404, "You cannot vote for an issue you have reported.")
@@ -105,7 +105,7 @@ def vote(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}/votes")
-def remove_vote(request: Request) -> Any:
+def remove_vote(request: SiteRequest) -> Any:
     issue = _issue(request)
     if request.user.id in issue.voters:
         issue.voters.remove(request.user.id)
@@ -116,13 +116,13 @@ def remove_vote(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/properties")
-def list_properties(request: Request) -> Any:
+def list_properties(request: SiteRequest) -> Any:
     base = f"{request.base}{request.path}"
     return {"keys": [{"self": f"{base}/{key}", "key": key} for key in _issue(request).properties]}
 
 
 @routes.get("/issue/{issue}/properties/{property}")
-def get_property(request: Request) -> Any:
+def get_property(request: SiteRequest) -> Any:
     key = request.parameters["property"]
     properties = _issue(request).properties
     if key not in properties:
@@ -131,7 +131,7 @@ def get_property(request: Request) -> Any:
 
 
 @routes.put("/issue/{issue}/properties/{property}")
-def set_property(request: Request) -> Any:
+def set_property(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     key = request.parameters["property"]
     is_new = key not in issue.properties
@@ -140,7 +140,7 @@ def set_property(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}/properties/{property}")
-def delete_property(request: Request) -> Any:
+def delete_property(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     issue.properties.pop(request.parameters["property"], None)
     return NO_CONTENT

@@ -3,16 +3,16 @@
 from typing import Any
 
 from atlassian_sandbox.forms import read_form
-from atlassian_sandbox.http import NO_CONTENT, Refusal, Request, Response, Routes
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, Refusal, Response, SiteRequest
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.render import Renderer
 from atlassian_sandbox.model import Attachment, Issue
 
-routes = Routes("jira")
-downloads = Routes("site")
+routes = ApiRoutes("jira")
+downloads = ApiRoutes("site")
 
 
-def find_attachment(request: Request, number: str) -> tuple[Issue, Attachment]:
+def find_attachment(request: SiteRequest, number: str) -> tuple[Issue, Attachment]:
     for issue in request.state.visible_issues(request.user):
         for attachment in issue.attachments:
             if attachment.id == number:
@@ -21,7 +21,7 @@ def find_attachment(request: Request, number: str) -> tuple[Issue, Attachment]:
 
 
 @routes.post("/issue/{issue}/attachments")
-def attach(request: Request) -> Any:
+def attach(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     added: list[Attachment] = []
     for file in read_form(request).files:
@@ -46,12 +46,12 @@ def attach(request: Request) -> Any:
 
 
 @routes.get("/attachment/meta")
-def attachment_settings(_: Request) -> Any:
+def attachment_settings(_: SiteRequest) -> Any:
     return {"enabled": True, "uploadLimit": 1_000_000_000}
 
 
 @routes.get("/attachment/{attachment}")
-def get_attachment(request: Request) -> Any:
+def get_attachment(request: SiteRequest) -> Any:
     _, attachment = find_attachment(request, request.parameters["attachment"])
     rendered = Renderer(request).attachment(attachment)
     # Only here, and only on Cloud, the id is a number.
@@ -59,7 +59,7 @@ def get_attachment(request: Request) -> Any:
 
 
 @routes.delete("/attachment/{attachment}")
-def delete_attachment(request: Request) -> Any:
+def delete_attachment(request: SiteRequest) -> Any:
     issue, attachment = find_attachment(request, request.parameters["attachment"])
     if attachment.author != request.user.id and not request.user.is_admin:
         raise Refusal(403, "You do not have permission to delete this attachment.")
@@ -68,7 +68,7 @@ def delete_attachment(request: Request) -> Any:
 
 
 @routes.get("/attachment/content/{attachment}", only="cloud")
-def download(request: Request) -> Any:
+def download(request: SiteRequest) -> Any:
     _, attachment = find_attachment(request, request.parameters["attachment"])
     if not request.flag("redirect", default=True):
         return file_response(attachment)
@@ -78,7 +78,7 @@ def download(request: Request) -> Any:
 routes.get("/attachment/thumbnail/{attachment}", only="cloud")(download)
 
 
-def media_redirect(request: Request, attachment: Attachment, status: int = 303) -> Response:
+def media_redirect(request: SiteRequest, attachment: Attachment, status: int = 303) -> Response:
     """A redirect to the content, at an address that holds its own permission."""
     token = request.state.new_token()
     request.state.media_files[token] = attachment
@@ -86,7 +86,7 @@ def media_redirect(request: Request, attachment: Attachment, status: int = 303) 
 
 
 @downloads.get("/media/{token}/{file}")
-def media(request: Request) -> Any:
+def media(request: SiteRequest) -> Any:
     attachment = request.state.media_files.get(request.parameters["token"])
     if attachment is None or attachment.id != request.parameters["file"]:
         raise Refusal(404, "The address is not valid, or has expired.")
@@ -94,7 +94,7 @@ def media(request: Request) -> Any:
 
 
 @downloads.get("/secure/attachment/{attachment}/{name}", only="datacenter")
-def download_on_data_center(request: Request) -> Any:
+def download_on_data_center(request: SiteRequest) -> Any:
     _, attachment = find_attachment(request, request.parameters["attachment"])
     return file_response(attachment)
 

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Response, Routes, as_object, optional_list
+from atlassian_sandbox.http import ApiRoutes, JsonObject, Refusal, Response, SiteRequest, as_object, optional_list
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.issues import remove
 from atlassian_sandbox.jira.render import Renderer, zulu_time
 from atlassian_sandbox.jira.transitions import perform
-from atlassian_sandbox.model import Issue, Project
+from atlassian_sandbox.model import Issue, JiraProject
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def finish(request: Request, processed: list[Issue], failed: dict[str, list[str]] | None = None) -> Response:
+def finish(request: SiteRequest, processed: list[Issue], failed: dict[str, list[str]] | None = None) -> Response:
     """A task that is already complete."""
     now = zulu_time(request.state.now())
     number = request.state.new_id()
@@ -33,20 +33,20 @@ def finish(request: Request, processed: list[Issue], failed: dict[str, list[str]
 
 
 @routes.get("/bulk/queue/{task}", only="cloud")
-def get_task(request: Request) -> Any:
+def get_task(request: SiteRequest) -> Any:
     task = request.state.tasks.get(request.parameters["task"])
     if task is None:
         raise Refusal(400, f"No task with id '{request.parameters['task']}' exists.")
     return task
 
 
-def _selected(request: Request, names: Any) -> list[Issue]:
+def _selected(request: SiteRequest, names: Any) -> list[Issue]:
     issues = [request.state.writable_issue(str(name), request.user) for name in optional_list(names)]
     return list({issue.id: issue for issue in issues}.values())
 
 
 @routes.post("/bulk/issues/move", only="cloud")
-def move_issues(request: Request) -> Any:
+def move_issues(request: SiteRequest) -> Any:
     moved: list[Issue] = []
     for target, mapping in as_object(request.object.get("targetToSourcesMapping"), "targetToSourcesMapping").items():
         key, issue_type, *_ = [*target.split(","), ""]
@@ -59,7 +59,7 @@ def move_issues(request: Request) -> Any:
     return finish(request, moved)
 
 
-def move(request: Request, issue: Issue, project: Project, issue_type: str) -> None:
+def move(request: SiteRequest, issue: Issue, project: JiraProject, issue_type: str) -> None:
     """Give an issue a key of another project. Its old key still finds it."""
     old_key, old_project = issue.key, issue.project
     project.last_number += 1
@@ -90,7 +90,7 @@ def move(request: Request, issue: Issue, project: Project, issue_type: str) -> N
 
 
 @routes.post("/bulk/issues/transition", only="cloud")
-def transition_issues(request: Request) -> Any:
+def transition_issues(request: SiteRequest) -> Any:
     done: list[Issue] = []
     failed: dict[str, list[str]] = {}
     for entry in optional_list(request.object.get("bulkTransitionInputs")):
@@ -104,7 +104,7 @@ def transition_issues(request: Request) -> Any:
 
 
 @routes.post("/bulk/issues/delete", only="cloud")
-def delete_issues(request: Request) -> Any:
+def delete_issues(request: SiteRequest) -> Any:
     issues = _selected(request, request.object.get("selectedIssueIdsOrKeys"))
     if not request.user.is_admin:
         raise Refusal(403, "You do not have permission to delete issues in this project.")
@@ -114,7 +114,7 @@ def delete_issues(request: Request) -> Any:
 
 
 @routes.post("/bulk/issues/watch", only="cloud")
-def watch_issues(request: Request) -> Any:
+def watch_issues(request: SiteRequest) -> Any:
     issues = [request.state.issue(str(name), request.user) for name in request.object["selectedIssueIdsOrKeys"]]
     for issue in issues:
         if request.user.id not in issue.watchers:
@@ -124,11 +124,11 @@ def watch_issues(request: Request) -> Any:
 
 # ---- development information ---------------------------------------------------------------------
 
-development = Routes("site")
+development = ApiRoutes("site")
 
 
 @development.get("/rest/dev-status/latest/issue/detail")
-def development_details(request: Request) -> Any:
+def development_details(request: SiteRequest) -> Any:
     """Commits of an issue. The site's own pages use this path; the API documents do not have it."""
     issue = request.state.issue(request.text("issueId") or "", request.user)
     commits = request.state.development.get(issue.id, [])
@@ -137,7 +137,7 @@ def development_details(request: Request) -> Any:
 
 
 @development.get("/rest/dev-status/latest/issue/summary")
-def development_summary(request: Request) -> Any:
+def development_summary(request: SiteRequest) -> Any:
     issue = request.state.issue(request.text("issueId") or "", request.user)
     count = len(request.state.development.get(issue.id, []))
     return {"errors": [], "summary": {"repository": {"overall": {"count": count, "dataType": "repository"}}}}

@@ -3,22 +3,22 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from atlassian_sandbox.http import JsonObject, Refusal, Request, as_list, as_object, optional_list, optional_object
+from atlassian_sandbox.http import JsonObject, Refusal, SiteRequest, as_list, as_object, optional_list, optional_object
 from atlassian_sandbox.jira.fields import EPIC_LINK, EPIC_NAME, Field, FieldReader, InvalidValue, display, find_field
 from atlassian_sandbox.jira.render import Renderer
-from atlassian_sandbox.model import Change, Comment, Issue, Project
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import HistoryEntry, Issue, IssueComment, JiraProject
+from atlassian_sandbox.state import SiteState
 
 NOT_SETTABLE = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
 
 
-def settable_field(request: Request, id: str) -> Field | None:
+def settable_field(request: SiteRequest, id: str) -> Field | None:
     """The field with this id, if a client can set it. Unlike in JQL, its name is not enough."""
     field = find_field(id, request.kind)
     return field if field is not None and field.id == id and field.editable else None
 
 
-def read_fields(request: Request, project: Project, fields: Mapping[str, Any]) -> JsonObject:
+def read_fields(request: SiteRequest, project: JiraProject, fields: Mapping[str, Any]) -> JsonObject:
     """The values to store for the fields of a request. Raises Refusal 400 with all that are wrong."""
     reader = FieldReader(request.state, project)
     values: JsonObject = {}
@@ -37,7 +37,7 @@ def read_fields(request: Request, project: Project, fields: Mapping[str, Any]) -
     return values
 
 
-def read_update(request: Request, issue: Issue, update: Mapping[str, Any]) -> JsonObject:
+def read_update(request: SiteRequest, issue: Issue, update: Mapping[str, Any]) -> JsonObject:
     """The values after operations such as {"labels": [{"add": "x"}]}. Comments are added by the caller."""
     reader = FieldReader(request.state, request.state.project_of(issue))
     values: JsonObject = {}
@@ -80,7 +80,7 @@ def comments_of(update: Mapping[str, Any]) -> Iterable[JsonObject]:
         yield as_object(as_object(operation, "update.comment").get("add"), "update.comment.add")
 
 
-def store(request: Request, issue: Issue, values: Mapping[str, Any], *, extra: Iterable[JsonObject] = ()) -> None:
+def store(request: SiteRequest, issue: Issue, values: Mapping[str, Any], *, extra: Iterable[JsonObject] = ()) -> None:
     """Set the values, and write what has changed into the history."""
     renderer = Renderer(request)
     items: list[JsonObject] = list(extra)
@@ -114,22 +114,22 @@ _HISTORY_NAMES = {
 }
 
 
-def touch(state: State, issue: Issue, user: str, items: list[JsonObject]) -> None:
+def touch(state: SiteState, issue: Issue, user: str, items: list[JsonObject]) -> None:
     now = state.now()
     issue.values["updated"] = now
     if items:
-        issue.history.append(Change(state.new_id(), user, now, items))
+        issue.history.append(HistoryEntry(state.new_id(), user, now, items))
 
 
-def add_comment(state: State, issue: Issue, user: str, body: Any, *, public: bool = True) -> Comment:
+def add_comment(state: SiteState, issue: Issue, user: str, body: Any, *, public: bool = True) -> IssueComment:
     now = state.now()
-    comment = Comment(state.new_id(), user, body, now, now, public)
+    comment = IssueComment(state.new_id(), user, body, now, now, public)
     issue.comments.append(comment)
     issue.values["updated"] = now
     return comment
 
 
-def new_issue(state: State, project: Project, values: JsonObject, user: str) -> Issue:
+def new_issue(state: SiteState, project: JiraProject, values: JsonObject, user: str) -> Issue:
     """An issue with its key, and with defaults for what was not given."""
     now = state.now()
     project.last_number += 1
@@ -153,7 +153,7 @@ def new_issue(state: State, project: Project, values: JsonObject, user: str) -> 
     return issue
 
 
-def check_new(request: Request, values: Mapping[str, Any]) -> None:
+def check_new(request: SiteRequest, values: Mapping[str, Any]) -> None:
     """Raise Refusal 400 for what a new issue lacks."""
     errors: dict[str, str] = {}
     if not values.get("summary"):

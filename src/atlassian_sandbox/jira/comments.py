@@ -2,10 +2,10 @@ from typing import Any
 
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     optional_list,
     optional_object,
@@ -13,19 +13,19 @@ from atlassian_sandbox.http import (
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.issues import read_text
 from atlassian_sandbox.jira.render import Renderer, page_of
-from atlassian_sandbox.model import Comment, Issue
+from atlassian_sandbox.model import Issue, IssueComment
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def find_comment(issue: Issue, number: str) -> Comment:
+def find_comment(issue: Issue, number: str) -> IssueComment:
     for comment in issue.comments:
         if comment.id == number:
             return comment
     raise Refusal(404, f"Can not find a comment for the id: {number}.")
 
 
-def commentable(request: Request) -> Issue:
+def commentable(request: SiteRequest) -> Issue:
     issue = request.state.issue(request.parameters["issue"], request.user)
     if not request.state.can_write(request.state.project_of(issue), request.user):
         raise Refusal(400, errors={"comment": "You do not have the permission to comment on this issue."})
@@ -33,7 +33,7 @@ def commentable(request: Request) -> Issue:
 
 
 @routes.get("/issue/{issue}/comment")
-def list_comments(request: Request) -> Any:
+def list_comments(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     newest_first = (request.text("orderBy") or "").startswith("-")
     comments = list(reversed(issue.comments)) if newest_first else issue.comments
@@ -43,13 +43,13 @@ def list_comments(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/comment/{comment}")
-def get_comment(request: Request) -> Any:
+def get_comment(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return Renderer(request).comment(issue, find_comment(issue, request.parameters["comment"]))
 
 
 @routes.post("/issue/{issue}/comment")
-def add_comment(request: Request) -> Any:
+def add_comment(request: SiteRequest) -> Any:
     issue = commentable(request)
     body = request.object
     text = read_text(request, body.get("body"), "comment")
@@ -66,7 +66,7 @@ def _is_public(body: dict[str, Any]) -> bool:
 
 
 @routes.put("/issue/{issue}/comment/{comment}")
-def edit_comment(request: Request) -> Any:
+def edit_comment(request: SiteRequest) -> Any:
     issue = commentable(request)
     comment = find_comment(issue, request.parameters["comment"])
     if comment.author != request.user.id and not request.user.is_admin:
@@ -77,7 +77,7 @@ def edit_comment(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}/comment/{comment}")
-def delete_comment(request: Request) -> Any:
+def delete_comment(request: SiteRequest) -> Any:
     issue = commentable(request)
     comment = find_comment(issue, request.parameters["comment"])
     if comment.author != request.user.id and not request.user.is_admin:

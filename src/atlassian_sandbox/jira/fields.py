@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from atlassian_sandbox.http import JsonObject, Kind
 from atlassian_sandbox.jira.render import Renderer
-from atlassian_sandbox.model import Named, Project
-from atlassian_sandbox.state import State
+from atlassian_sandbox.model import JiraProject, Named
+from atlassian_sandbox.state import SiteState
 
 EPIC_NAME = "customfield_10011"
 EPIC_LINK = "customfield_10014"
@@ -67,7 +67,7 @@ _AGILE = "com.pyxis.greenhopper.jira:"
 FIELDS = [
     Field("summary", "Summary", "string"),
     Field("issuetype", "Issue Type", "issuetype"),
-    Field("project", "Project", "project", editable=False),
+    Field("project", "JiraProject", "project", editable=False),
     Field("status", "Status", "status", editable=False),
     Field("resolution", "Resolution", "resolution"),
     Field("priority", "Priority", "priority"),
@@ -137,7 +137,7 @@ def schema_type(field: Field) -> str:
 class FieldReader:
     """Reads the values that a client sends, for issues of one project."""
 
-    def __init__(self, state: State, project: Project) -> None:
+    def __init__(self, state: SiteState, project: JiraProject) -> None:
         self.state = state
         self.project = project
 
@@ -321,7 +321,7 @@ def display(renderer: Renderer, field: Field, value: Any) -> tuple[str | None, s
             return (named.id, named.name) if named else (None, renderer.plain_text(value))
 
 
-def _lookup(state: State, field: Field, value: Any) -> Any:
+def _lookup(state: SiteState, field: Field, value: Any) -> Any:
     tables: dict[str, Any] = {
         "status": state.statuses,
         "priority": state.priorities,
@@ -337,7 +337,7 @@ def _lookup(state: State, field: Field, value: Any) -> Any:
     return None
 
 
-def find_in_projects(state: State, type: str, id: str) -> Any:
+def find_in_projects(state: SiteState, type: str, id: str) -> Any:
     for project in state.projects.values():
         for each in project.components if type == "component" else project.versions:
             if each.id == id:

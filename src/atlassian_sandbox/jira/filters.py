@@ -1,14 +1,14 @@
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Routes
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, SiteRequest
 from atlassian_sandbox.jira.render import Renderer, paged
 from atlassian_sandbox.jira.search import find
 from atlassian_sandbox.model import Filter
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def _render(request: Request, saved: Filter) -> JsonObject:
+def _render(request: SiteRequest, saved: Filter) -> JsonObject:
     renderer = Renderer(request)
     link = f"{renderer.root}/filter/{saved.id}"
     return {
@@ -26,7 +26,7 @@ def _render(request: Request, saved: Filter) -> JsonObject:
     }
 
 
-def _find(request: Request) -> Filter:
+def _find(request: SiteRequest) -> Filter:
     saved = request.state.filters.get(request.parameters["filter"])
     if saved is None:
         raise Refusal(400, "The selected filter is not available to you, perhaps it has been deleted.")
@@ -34,7 +34,7 @@ def _find(request: Request) -> Filter:
 
 
 @routes.get("/filter/search", only="cloud")
-def search_filters(request: Request) -> Any:
+def search_filters(request: SiteRequest) -> Any:
     wanted, owner = (request.text("filterName") or "").casefold(), request.text("accountId")
     found = [
         saved
@@ -50,22 +50,22 @@ def search_filters(request: Request) -> Any:
 
 
 @routes.get("/filter/my", only="cloud")
-def my_filters(request: Request) -> Any:
+def my_filters(request: SiteRequest) -> Any:
     return [_render(request, saved) for saved in request.state.filters.values() if saved.owner == request.user.id]
 
 
 @routes.get("/filter/favourite")
-def favourite_filters(request: Request) -> Any:
+def favourite_filters(request: SiteRequest) -> Any:
     return [_render(request, saved) for saved in request.state.filters.values() if saved.favourite]
 
 
 @routes.get("/filter/{filter}")
-def get_filter(request: Request) -> Any:
+def get_filter(request: SiteRequest) -> Any:
     return _render(request, _find(request))
 
 
 @routes.post("/filter")
-def create_filter(request: Request) -> Any:
+def create_filter(request: SiteRequest) -> Any:
     body = request.object
     if not body.get("name"):
         raise Refusal(400, errors={"name": "You must specify a name to save this filter as."})
@@ -78,6 +78,6 @@ def create_filter(request: Request) -> Any:
 
 
 @routes.delete("/filter/{filter}")
-def delete_filter(request: Request) -> Any:
+def delete_filter(request: SiteRequest) -> Any:
     request.state.filters.pop(_find(request).id)
     return NO_CONTENT

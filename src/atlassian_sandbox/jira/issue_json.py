@@ -3,7 +3,7 @@
 from typing import Any
 
 from atlassian_sandbox.documents import plain_text
-from atlassian_sandbox.http import JsonObject, Request, optional_list, optional_object
+from atlassian_sandbox.http import JsonObject, SiteRequest, optional_list, optional_object
 from atlassian_sandbox.jira.fields import (
     EPIC_LINK,
     EPIC_NAME,
@@ -23,7 +23,7 @@ NAVIGABLE_EXCEPT = {"comment", "worklog", "attachment", "timetracking"}
 
 
 class IssueJson:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: SiteRequest) -> None:
         self.state = request.state
         self.user = request.user
         self.renderer = Renderer(request)

@@ -2,27 +2,27 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, as_list, as_object
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest, as_list, as_object
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.fields import FieldReader, InvalidValue, check_text, find_field
 from atlassian_sandbox.jira.issue_json import IssueJson
-from atlassian_sandbox.model import Issue, Project
+from atlassian_sandbox.model import Issue, JiraProject
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def wanted_fields(request: Request, default: str) -> list[str]:
+def wanted_fields(request: SiteRequest, default: str) -> list[str]:
     return request.words("fields") or [default]
 
 
 @routes.get("/issue/{issue}")
-def get_issue(request: Request) -> Any:
+def get_issue(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return IssueJson(request).render(issue, wanted_fields(request, "*all"), request.words("expand"))
 
 
 @routes.post("/issue/bulkfetch", only="cloud")
-def get_issues(request: Request) -> Any:
+def get_issues(request: SiteRequest) -> Any:
     found: list[JsonObject] = []
     errors: list[str] = []
     body = request.object
@@ -40,13 +40,13 @@ def get_issues(request: Request) -> Any:
 
 
 @routes.post("/issue")
-def create_issue(request: Request) -> Any:
+def create_issue(request: SiteRequest) -> Any:
     issue = create(request, request.object)
     return Response(201, created(request, issue))
 
 
 @routes.post("/issue/bulk")
-def create_issues(request: Request) -> Any:
+def create_issues(request: SiteRequest) -> Any:
     issues: list[JsonObject] = []
     errors: list[JsonObject] = []
     for number, update in enumerate(as_list(request.object.get("issueUpdates"), "issueUpdates")):
@@ -60,12 +60,12 @@ def create_issues(request: Request) -> Any:
     return Response(201, {"issues": issues, "errors": errors})
 
 
-def created(request: Request, issue: Issue) -> JsonObject:
+def created(request: SiteRequest, issue: Issue) -> JsonObject:
     link = f"{IssueJson(request).renderer.root}/issue/{issue.id}"
     return {"id": issue.id, "key": issue.key, "self": link}
 
 
-def create(request: Request, body: JsonObject) -> Issue:
+def create(request: SiteRequest, body: JsonObject) -> Issue:
     fields = dict(as_object(body.get("fields") or {}, "fields"))
     project = project_to_write(request, fields.pop("project", None))
     values = changes.read_fields(request, project, fields)
@@ -79,7 +79,7 @@ def create(request: Request, body: JsonObject) -> Issue:
     return issue
 
 
-def project_to_write(request: Request, value: Any) -> Project:
+def project_to_write(request: SiteRequest, value: Any) -> JiraProject:
     wanted = as_object(value or {}, "project")
     name = str(wanted.get("key") or wanted.get("id") or "")
     try:
@@ -92,7 +92,7 @@ def project_to_write(request: Request, value: Any) -> Project:
 
 
 @routes.put("/issue/{issue}")
-def edit_issue(request: Request) -> Any:
+def edit_issue(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     body = request.object
     fields = as_object(body.get("fields") or {}, "fields")
@@ -111,7 +111,7 @@ def edit_issue(request: Request) -> Any:
     return NO_CONTENT
 
 
-def read_text(request: Request, value: Any, name: str) -> Any:
+def read_text(request: SiteRequest, value: Any, name: str) -> Any:
     """A rich text of a request. Raises Refusal 400 if it has not the format of this kind of site."""
     try:
         return check_text(request.kind, value)
@@ -120,7 +120,7 @@ def read_text(request: Request, value: Any, name: str) -> Any:
 
 
 @routes.put("/issue/{issue}/assignee")
-def assign(request: Request) -> Any:
+def assign(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     field = find_field("assignee", request.kind)
     value = request.object
@@ -135,7 +135,7 @@ def assign(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}")
-def delete_issue(request: Request) -> Any:
+def delete_issue(request: SiteRequest) -> Any:
     state = request.state
     issue = state.issue(request.parameters["issue"], request.user)
     if not request.user.is_admin and issue.values.get("reporter") != request.user.id:
@@ -152,7 +152,7 @@ def delete_issue(request: Request) -> Any:
     return NO_CONTENT
 
 
-def remove(request: Request, issue: Issue) -> None:
+def remove(request: SiteRequest, issue: Issue) -> None:
     state = request.state
     state.issues.pop(issue.id)
     state.ranks.remove(issue.id)

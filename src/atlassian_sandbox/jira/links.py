@@ -4,11 +4,11 @@ from typing import Any
 
 from atlassian_sandbox.http import (
     NO_CONTENT,
+    ApiRoutes,
     JsonObject,
     Refusal,
-    Request,
     Response,
-    Routes,
+    SiteRequest,
     as_object,
     optional_object,
 )
@@ -17,16 +17,16 @@ from atlassian_sandbox.jira.issue_json import IssueJson
 from atlassian_sandbox.jira.issues import read_text
 from atlassian_sandbox.model import Issue, IssueLink
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
 @routes.get("/issueLinkType")
-def link_types(request: Request) -> Any:
+def link_types(request: SiteRequest) -> Any:
     return {"issueLinkTypes": [IssueJson(request).link_type(each) for each in request.state.link_types]}
 
 
 @routes.post("/issueLink")
-def create_link(request: Request) -> Any:
+def create_link(request: SiteRequest) -> Any:
     body, state = request.object, request.state
     wanted = as_object(body.get("type"), "type")
     number = next(
@@ -59,18 +59,18 @@ def create_link(request: Request) -> Any:
     return Response(201)
 
 
-def _linked(request: Request, value: Any) -> Issue:
+def _linked(request: SiteRequest, value: Any) -> Issue:
     wanted = as_object(value, "The issue")
     return request.state.writable_issue(str(wanted.get("key") or wanted.get("id")), request.user)
 
 
-def _record(request: Request, issue: Issue, other: Issue, words: str) -> None:
+def _record(request: SiteRequest, issue: Issue, other: Issue, words: str) -> None:
     item = {"field": "Link", "fieldtype": "jira", "from": None, "fromString": None, "to": other.key}
     item["toString"] = f"This issue {words} {other.key}"
     changes.touch(request.state, issue, request.user.id, [item])
 
 
-def _find(request: Request) -> IssueLink:
+def _find(request: SiteRequest) -> IssueLink:
     link = request.state.links.get(request.parameters["link"])
     if link is None:
         raise Refusal(404, f"No issue link with id '{request.parameters['link']}' exists.")
@@ -80,7 +80,7 @@ def _find(request: Request) -> IssueLink:
 
 
 @routes.get("/issueLink/{link}")
-def get_link(request: Request) -> Any:
+def get_link(request: SiteRequest) -> Any:
     link, json = _find(request), IssueJson(request)
     issues = request.state.issues
     return {
@@ -92,7 +92,7 @@ def get_link(request: Request) -> Any:
 
 
 @routes.delete("/issueLink/{link}")
-def delete_link(request: Request) -> Any:
+def delete_link(request: SiteRequest) -> Any:
     link = _find(request)
     request.state.writable_issue(link.outward, request.user)
     request.state.links.pop(link.id)
@@ -100,7 +100,7 @@ def delete_link(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/remotelink")
-def list_remote_links(request: Request) -> Any:
+def list_remote_links(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     wanted = request.text("globalId")
     shown = [_remote(request, issue, each) for each in issue.remote_links if wanted in (None, each.get("globalId"))]
@@ -109,7 +109,7 @@ def list_remote_links(request: Request) -> Any:
     return shown
 
 
-def _remote(request: Request, issue: Issue, link: JsonObject) -> JsonObject:
+def _remote(request: SiteRequest, issue: Issue, link: JsonObject) -> JsonObject:
     return {
         "self": f"{request.base}/rest/api/{3 if request.is_cloud else 2}/issue/{issue.id}/remotelink/{link['id']}",
         **link,
@@ -117,7 +117,7 @@ def _remote(request: Request, issue: Issue, link: JsonObject) -> JsonObject:
 
 
 @routes.post("/issue/{issue}/remotelink")
-def add_remote_link(request: Request) -> Any:
+def add_remote_link(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     body = request.object
     target = as_object(body.get("object"), "object")
@@ -142,20 +142,20 @@ def _find_remote(issue: Issue, number: str) -> JsonObject:
 
 
 @routes.get("/issue/{issue}/remotelink/{link}")
-def get_remote_link(request: Request) -> Any:
+def get_remote_link(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return _remote(request, issue, _find_remote(issue, request.parameters["link"]))
 
 
 @routes.delete("/issue/{issue}/remotelink/{link}")
-def delete_remote_link(request: Request) -> Any:
+def delete_remote_link(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     issue.remote_links.remove(_find_remote(issue, request.parameters["link"]))
     return NO_CONTENT
 
 
 @routes.delete("/issue/{issue}/remotelink")
-def delete_remote_link_by_global_id(request: Request) -> Any:
+def delete_remote_link_by_global_id(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     wanted = request.text("globalId")
     links = [each for each in issue.remote_links if each.get("globalId") == wanted]

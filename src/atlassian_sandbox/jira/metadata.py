@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Routes
+from atlassian_sandbox.http import ApiRoutes, JsonObject, Refusal, SiteRequest
 from atlassian_sandbox.jira.fields import EPIC_NAME, RANK, REQUEST_TYPE, Field, fields_of, find_field, schema_type
 from atlassian_sandbox.jira.render import CATEGORIES, Renderer, page_of, paged
-from atlassian_sandbox.model import Project
+from atlassian_sandbox.model import JiraProject
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def _field_json(request: Request, field: Field) -> JsonObject:
+def _field_json(request: SiteRequest, field: Field) -> JsonObject:
     rendered: JsonObject = {
         "id": field.id,
         "name": field.name,
@@ -25,12 +25,12 @@ def _field_json(request: Request, field: Field) -> JsonObject:
 
 
 @routes.get("/field")
-def all_fields(request: Request) -> Any:
+def all_fields(request: SiteRequest) -> Any:
     return [_field_json(request, field) for field in fields_of(request.kind)]
 
 
 @routes.get("/field/search", only="cloud")
-def search_fields(request: Request) -> Any:
+def search_fields(request: SiteRequest) -> Any:
     wanted, kinds, ids = (request.text("query") or "").casefold(), request.words("type"), request.query.get("id", [])
     shown: list[JsonObject] = [
         {
@@ -47,14 +47,14 @@ def search_fields(request: Request) -> Any:
     return paged(shown, request)
 
 
-def _options(request: Request, field: str) -> list[Any]:
+def _options(request: SiteRequest, field: str) -> list[Any]:
     if field not in request.state.options:
         raise Refusal(404, f"The custom field was not found: {field}.")
     return request.state.options[field]
 
 
 @routes.get("/field/{field}/context", only="cloud")
-def field_contexts(request: Request) -> Any:
+def field_contexts(request: SiteRequest) -> Any:
     _options(request, request.parameters["field"])
     number = "1" + request.parameters["field"].removeprefix("customfield_")
     context = {"id": number, "name": "Default", "description": "", "isGlobalContext": True, "isAnyIssueType": True}
@@ -62,14 +62,14 @@ def field_contexts(request: Request) -> Any:
 
 
 @routes.get("/field/{field}/context/{context}/option", only="cloud")
-def context_options(request: Request) -> Any:
+def context_options(request: SiteRequest) -> Any:
     options = _options(request, request.parameters["field"])
     shown = [{"id": option.id, "value": option.name, "disabled": False} for option in options]
     return paged(shown, request, default=100)
 
 
 @routes.get("/customFields", only="datacenter")
-def custom_fields(request: Request) -> Any:
+def custom_fields(request: SiteRequest) -> Any:
     wanted = (request.text("search") or "").casefold()
     shown: list[JsonObject] = [
         {
@@ -85,7 +85,7 @@ def custom_fields(request: Request) -> Any:
 
 
 @routes.get("/customFields/{field}/options", only="datacenter")
-def custom_field_options(request: Request) -> Any:
+def custom_field_options(request: SiteRequest) -> Any:
     number = request.parameters["field"].removeprefix("customfield_")
     options = _options(request, f"customfield_{number}")
     shown = [{"id": int(option.id), "value": option.name, "disabled": False} for option in options]
@@ -93,43 +93,43 @@ def custom_field_options(request: Request) -> Any:
 
 
 @routes.get("/issuetype")
-def issue_types(request: Request) -> Any:
+def issue_types(request: SiteRequest) -> Any:
     return [Renderer(request).issue_type(each) for each in request.state.issue_types]
 
 
 @routes.get("/issuetype/project", only="cloud")
-def issue_types_of_project(request: Request) -> Any:
+def issue_types_of_project(request: SiteRequest) -> Any:
     project = request.state.project(request.text("projectId") or "", request.user)
     return [Renderer(request).issue_type(each) for each in project.issue_types]
 
 
 @routes.get("/priority")
-def priorities(request: Request) -> Any:
+def priorities(request: SiteRequest) -> Any:
     return [Renderer(request).named("priority", each) for each in request.state.priorities.values()]
 
 
 @routes.get("/priority/search", only="cloud")
-def search_priorities(request: Request) -> Any:
+def search_priorities(request: SiteRequest) -> Any:
     return paged(priorities(request), request)
 
 
 @routes.get("/resolution")
-def resolutions(request: Request) -> Any:
+def resolutions(request: SiteRequest) -> Any:
     return [Renderer(request).named("resolution", each) for each in request.state.resolutions.values()]
 
 
 @routes.get("/resolution/search", only="cloud")
-def search_resolutions(request: Request) -> Any:
+def search_resolutions(request: SiteRequest) -> Any:
     return paged(resolutions(request), request)
 
 
 @routes.get("/status")
-def statuses(request: Request) -> Any:
+def statuses(request: SiteRequest) -> Any:
     return [Renderer(request).status(each) for each in request.state.statuses]
 
 
 @routes.get("/status/{status}")
-def get_status(request: Request) -> Any:
+def get_status(request: SiteRequest) -> Any:
     wanted = request.parameters["status"]
     for status in request.state.statuses.values():
         if wanted in (status.id, status.name):
@@ -138,7 +138,7 @@ def get_status(request: Request) -> Any:
 
 
 @routes.get("/statuses/search", only="cloud")
-def search_statuses(request: Request) -> Any:
+def search_statuses(request: SiteRequest) -> Any:
     wanted = (request.text("searchString") or "").casefold()
     names = {"new": "TODO", "indeterminate": "IN_PROGRESS", "done": "DONE"}
     shown = [
@@ -156,12 +156,12 @@ def search_statuses(request: Request) -> Any:
 
 
 @routes.get("/statuscategory")
-def status_categories(request: Request) -> Any:
+def status_categories(request: SiteRequest) -> Any:
     return [Renderer(request).status_category(key) for key in CATEGORIES]
 
 
 @routes.get("/label", only="cloud")
-def labels(request: Request) -> Any:
+def labels(request: SiteRequest) -> Any:
     found = {
         label for issue in request.state.visible_issues(request.user) for label in issue.values.get("labels") or ()
     }
@@ -171,7 +171,7 @@ def labels(request: Request) -> Any:
 # ---- the fields of new issues and of changes -----------------------------------------------------
 
 
-def settable_fields(request: Request, project: Project, issue_type: str) -> dict[str, bool]:
+def settable_fields(request: SiteRequest, project: JiraProject, issue_type: str) -> dict[str, bool]:
     """The fields of the screen for an issue type, and whether each is required."""
     level = request.state.issue_types[issue_type].level
     required = {"summary", "issuetype", "project"}
@@ -186,7 +186,7 @@ def settable_fields(request: Request, project: Project, issue_type: str) -> dict
     return {name: name in required for name in ("project", *names)}
 
 
-def field_metadata(request: Request, project: Project, name: str, *, required: bool) -> JsonObject:
+def field_metadata(request: SiteRequest, project: JiraProject, name: str, *, required: bool) -> JsonObject:
     field = find_field(name, request.kind)
     if field is None:
         raise Refusal(404, f"The field '{name}' does not exist.")
@@ -203,7 +203,7 @@ def field_metadata(request: Request, project: Project, name: str, *, required: b
     return metadata if allowed is None else metadata | {"allowedValues": allowed}
 
 
-def _allowed_values(request: Request, project: Project, field: Field) -> list[JsonObject] | None:
+def _allowed_values(request: SiteRequest, project: JiraProject, field: Field) -> list[JsonObject] | None:
     renderer, state = Renderer(request), request.state
     match field.items or field.type:
         case "priority":
@@ -225,14 +225,14 @@ def _allowed_values(request: Request, project: Project, field: Field) -> list[Js
 
 
 @routes.get("/issue/createmeta/{project}/issuetypes")
-def create_issue_types(request: Request) -> Any:
+def create_issue_types(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     types = [Renderer(request).issue_type(each) for each in project.issue_types]
     return _created_page(request, types, "issueTypes")
 
 
 @routes.get("/issue/createmeta/{project}/issuetypes/{type}")
-def create_fields(request: Request) -> Any:
+def create_fields(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     issue_type = request.parameters["type"]
     if issue_type not in project.issue_types:
@@ -244,7 +244,7 @@ def create_fields(request: Request) -> Any:
     return _created_page(request, fields, "fields")
 
 
-def _created_page(request: Request, values: list[JsonObject], name: str) -> JsonObject:
+def _created_page(request: SiteRequest, values: list[JsonObject], name: str) -> JsonObject:
     if not request.is_cloud:
         return paged(values, request)
     page, start, size = page_of(values, request)
@@ -252,7 +252,7 @@ def _created_page(request: Request, values: list[JsonObject], name: str) -> Json
 
 
 @routes.get("/issue/{issue}/editmeta")
-def edit_fields(request: Request) -> Any:
+def edit_fields(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     project = request.state.project_of(issue)
     names = settable_fields(request, project, issue.values["issuetype"])

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest
 from atlassian_sandbox.jira.render import Renderer, paged
-from atlassian_sandbox.model import Component, Project, Version
+from atlassian_sandbox.model import Component, JiraProject, Version
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def _administered(request: Request, name: str) -> Project:
+def _administered(request: SiteRequest, name: str) -> JiraProject:
     project = request.state.project(name, request.user)
     if not (request.user.is_admin or project.lead == request.user.id):
         raise Refusal(403, "You must be a project administrator to change versions and components.")
@@ -20,13 +20,13 @@ def _administered(request: Request, name: str) -> Project:
 
 
 @routes.get("/project/{project}/versions")
-def all_versions(request: Request) -> Any:
+def all_versions(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     return [Renderer(request).version(version, project) for version in project.versions]
 
 
 @routes.get("/project/{project}/version")
-def list_versions(request: Request) -> Any:
+def list_versions(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     wanted, statuses = (request.text("query") or "").casefold(), request.words("status")
     found = [
@@ -42,7 +42,7 @@ def _status(version: Version) -> str:
     return "archived" if version.archived else "released" if version.released else "unreleased"
 
 
-def _find_version(request: Request) -> tuple[Project, Version]:
+def _find_version(request: SiteRequest) -> tuple[JiraProject, Version]:
     for project in request.state.visible_projects(request.user):
         for version in project.versions:
             if version.id == request.parameters["version"]:
@@ -51,13 +51,13 @@ def _find_version(request: Request) -> tuple[Project, Version]:
 
 
 @routes.get("/version/{version}")
-def get_version(request: Request) -> Any:
+def get_version(request: SiteRequest) -> Any:
     project, version = _find_version(request)
     return Renderer(request).version(version, project)
 
 
 @routes.post("/version")
-def create_version(request: Request) -> Any:
+def create_version(request: SiteRequest) -> Any:
     body = request.object
     project = _administered(request, str(body.get("projectId") or body.get("project") or ""))
     name = str(body.get("name") or "")
@@ -81,7 +81,7 @@ def _change_version(version: Version, body: JsonObject) -> None:
 
 
 @routes.put("/version/{version}")
-def edit_version(request: Request) -> Any:
+def edit_version(request: SiteRequest) -> Any:
     project, version = _find_version(request)
     _administered(request, project.key)
     _change_version(version, request.object)
@@ -89,7 +89,7 @@ def edit_version(request: Request) -> Any:
 
 
 @routes.post("/version/{version}/removeAndSwap")
-def delete_version(request: Request) -> Any:
+def delete_version(request: SiteRequest) -> Any:
     project, version = _find_version(request)
     _administered(request, project.key)
     body = request.object
@@ -104,7 +104,7 @@ def delete_version(request: Request) -> Any:
 
 
 @routes.get("/version/{version}/relatedIssueCounts")
-def version_counts(request: Request) -> Any:
+def version_counts(request: SiteRequest) -> Any:
     _, version = _find_version(request)
     issues = request.state.issues.values()
     fixed = sum(version.id in (issue.values.get("fixVersions") or []) for issue in issues)
@@ -117,17 +117,17 @@ def version_counts(request: Request) -> Any:
 
 
 @routes.get("/project/{project}/components")
-def all_components(request: Request) -> Any:
+def all_components(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     return [Renderer(request).component(component, project) for component in project.components]
 
 
 @routes.get("/project/{project}/component", only="cloud")
-def list_components(request: Request) -> Any:
+def list_components(request: SiteRequest) -> Any:
     return paged(all_components(request), request)
 
 
-def _find_component(request: Request) -> tuple[Project, Component]:
+def _find_component(request: SiteRequest) -> tuple[JiraProject, Component]:
     for project in request.state.visible_projects(request.user):
         for component in project.components:
             if component.id == request.parameters["component"]:
@@ -136,13 +136,13 @@ def _find_component(request: Request) -> tuple[Project, Component]:
 
 
 @routes.get("/component/{component}")
-def get_component(request: Request) -> Any:
+def get_component(request: SiteRequest) -> Any:
     project, component = _find_component(request)
     return Renderer(request).component(component, project)
 
 
 @routes.post("/component")
-def create_component(request: Request) -> Any:
+def create_component(request: SiteRequest) -> Any:
     body = request.object
     project = _administered(request, str(body.get("project") or ""))
     if not body.get("name"):
@@ -153,7 +153,7 @@ def create_component(request: Request) -> Any:
     return Response(201, Renderer(request).component(component, project))
 
 
-def _lead(request: Request, body: JsonObject) -> str | None:
+def _lead(request: SiteRequest, body: JsonObject) -> str | None:
     name = body.get("leadAccountId" if request.is_cloud else "leadUserName")
     if name is None:
         return None
@@ -164,7 +164,7 @@ def _lead(request: Request, body: JsonObject) -> str | None:
 
 
 @routes.put("/component/{component}")
-def edit_component(request: Request) -> Any:
+def edit_component(request: SiteRequest) -> Any:
     project, component = _find_component(request)
     _administered(request, project.key)
     body = request.object
@@ -175,7 +175,7 @@ def edit_component(request: Request) -> Any:
 
 
 @routes.delete("/component/{component}")
-def delete_component(request: Request) -> Any:
+def delete_component(request: SiteRequest) -> Any:
     project, component = _find_component(request)
     _administered(request, project.key)
     target = request.text("moveIssuesTo")

@@ -1,13 +1,13 @@
 from typing import Any
 
-from atlassian_sandbox.http import JsonObject, Request, Routes
+from atlassian_sandbox.http import ApiRoutes, JsonObject, SiteRequest
 from atlassian_sandbox.jira.render import Renderer, paged
-from atlassian_sandbox.model import Project
+from atlassian_sandbox.model import JiraProject
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def full_project(request: Request, project: Project) -> JsonObject:
+def full_project(request: SiteRequest, project: JiraProject) -> JsonObject:
     renderer = Renderer(request)
     versions = [renderer.version(version, project) for version in project.versions]
     components = [renderer.component(component) for component in project.components]
@@ -24,7 +24,7 @@ def full_project(request: Request, project: Project) -> JsonObject:
 
 
 @routes.get("/project/search", only="cloud")
-def search_projects(request: Request) -> Any:
+def search_projects(request: SiteRequest) -> Any:
     wanted = (request.text("query") or "").casefold()
     keys, ids, types = request.query.get("keys", []), request.query.get("id", []), request.words("typeKey")
     found = [
@@ -40,29 +40,29 @@ def search_projects(request: Request) -> Any:
     return paged(shown, request)
 
 
-def _key(project: Project) -> str:
+def _key(project: JiraProject) -> str:
     return project.key
 
 
-def _expanded(request: Request, project: Project, expand: list[str]) -> JsonObject:
+def _expanded(request: SiteRequest, project: JiraProject, expand: list[str]) -> JsonObject:
     full = full_project(request, project)
     return {name: full[name] for name in ("description", "lead", "issueTypes") if name in expand}
 
 
 @routes.get("/project", only="datacenter")
-def all_projects(request: Request) -> Any:
+def all_projects(request: SiteRequest) -> Any:
     renderer, expand = Renderer(request), request.words("expand")
     projects = sorted(request.state.visible_projects(request.user), key=_key)
     return [renderer.project(project) | _expanded(request, project, expand) for project in projects]
 
 
 @routes.get("/project/{project}")
-def get_project(request: Request) -> Any:
+def get_project(request: SiteRequest) -> Any:
     return full_project(request, request.state.project(request.parameters["project"], request.user))
 
 
 @routes.get("/project/{project}/statuses")
-def project_statuses(request: Request) -> Any:
+def project_statuses(request: SiteRequest) -> Any:
     project = request.state.project(request.parameters["project"], request.user)
     renderer = Renderer(request)
     ids = dict.fromkeys([project.first_status, *(transition.to for transition in project.transitions)])

@@ -4,19 +4,19 @@ from datetime import datetime
 from typing import Any
 
 from atlassian_sandbox.documents import plain_text
-from atlassian_sandbox.http import ROOTS, JsonObject, Request
+from atlassian_sandbox.http import ROOTS, JsonObject, SiteRequest
 from atlassian_sandbox.model import (
     Attachment,
-    Change,
-    Comment,
     Component,
+    HistoryEntry,
     Issue,
+    IssueComment,
+    JiraProject,
     Named,
-    Project,
+    SiteUser,
     Sprint,
-    User,
     Version,
-    Worklog,
+    WorklogEntry,
 )
 
 CATEGORIES = {
@@ -35,7 +35,7 @@ def zulu_time(moment: datetime | None) -> str | None:
 
 
 class Renderer:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: SiteRequest) -> None:
         self.state = request.state
         self.kind = request.kind
         self.base = request.base
@@ -67,7 +67,7 @@ class Renderer:
             return {"self": link, "accountId": user.id, "accountType": "atlassian", **common}
         return {"self": f"{self.root}/user?username={user.name}", "name": user.name, "key": user.id, **common}
 
-    def full_user(self, user: User) -> JsonObject:
+    def full_user(self, user: SiteUser) -> JsonObject:
         groups = [{"name": name, "self": f"{self.root}/group?groupname={name}"} for name in sorted(user.groups)]
         rendered = self.user(user.id) or {}
         return rendered | {
@@ -114,7 +114,7 @@ class Renderer:
         }
         return rendered | ({"hierarchyLevel": issue_type.level} if self.is_cloud else {})
 
-    def project(self, project: Project) -> JsonObject:
+    def project(self, project: JiraProject) -> JsonObject:
         rendered: JsonObject = {
             "self": f"{self.root}/project/{project.id}",
             "id": project.id,
@@ -125,7 +125,7 @@ class Renderer:
         }
         return rendered | ({"simplified": False, "style": "classic", "isPrivate": False} if self.is_cloud else {})
 
-    def component(self, component: Component, project: Project | None = None) -> JsonObject:
+    def component(self, component: Component, project: JiraProject | None = None) -> JsonObject:
         rendered: JsonObject = {
             "self": f"{self.root}/component/{component.id}",
             "id": component.id,
@@ -146,7 +146,7 @@ class Renderer:
             }
         )
 
-    def version(self, version: Version, project: Project | None = None) -> JsonObject:
+    def version(self, version: Version, project: JiraProject | None = None) -> JsonObject:
         rendered: JsonObject = {
             "self": f"{self.root}/version/{version.id}",
             "id": version.id,
@@ -197,7 +197,7 @@ class Renderer:
             },
         }
 
-    def comment(self, issue: Issue, comment: Comment) -> JsonObject:
+    def comment(self, issue: Issue, comment: IssueComment) -> JsonObject:
         rendered: JsonObject = {
             "self": f"{self.root}/issue/{issue.id}/comment/{comment.id}",
             "id": comment.id,
@@ -215,7 +215,7 @@ class Renderer:
             rendered["visibility"] = comment.visibility
         return rendered
 
-    def worklog(self, issue: Issue, worklog: Worklog, duration: str) -> JsonObject:
+    def worklog(self, issue: Issue, worklog: WorklogEntry, duration: str) -> JsonObject:
         rendered: JsonObject = {
             "self": f"{self.root}/issue/{issue.id}/worklog/{worklog.id}",
             "author": self.user(worklog.author),
@@ -230,7 +230,7 @@ class Renderer:
         }
         return rendered | ({"comment": worklog.comment} if worklog.comment is not None else {})
 
-    def change(self, change: Change) -> JsonObject:
+    def change(self, change: HistoryEntry) -> JsonObject:
         return {
             "id": change.id,
             "author": self.user(change.author),
@@ -259,14 +259,14 @@ class Renderer:
         return rendered
 
 
-def page_of(values: list[Any], request: Request, *, default: int = 50) -> tuple[list[Any], int, int]:
+def page_of(values: list[Any], request: SiteRequest, *, default: int = 50) -> tuple[list[Any], int, int]:
     """The values of one page, its first index and its size."""
     start = max(request.number("startAt", 0), 0)
     size = max(request.number("maxResults", default), 0)
     return values[start : start + size], start, size
 
 
-def paged(values: list[Any], request: Request, *, name: str = "values", default: int = 50) -> JsonObject:
+def paged(values: list[Any], request: SiteRequest, *, name: str = "values", default: int = 50) -> JsonObject:
     """A page in the form that most lists of Jira have."""
     page, start, size = page_of(values, request, default=default)
     rendered: JsonObject = {"maxResults": size, "startAt": start, "total": len(values)}

@@ -4,23 +4,23 @@ import base64
 import binascii
 from typing import Any
 
-from atlassian_sandbox.http import JsonObject, Refusal, Request, Routes, optional_list
+from atlassian_sandbox.http import ApiRoutes, JsonObject, Refusal, SiteRequest, optional_list
 from atlassian_sandbox.jira.issue_json import IssueJson
 from atlassian_sandbox.jql import select
 from atlassian_sandbox.model import Issue
 from atlassian_sandbox.query_language import QueryError, parse
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def find(request: Request, jql: str) -> list[Issue]:
+def find(request: SiteRequest, jql: str) -> list[Issue]:
     try:
         return select(request.state, request.user, jql)
     except QueryError as error:
         raise Refusal(400, str(error)) from None
 
 
-def _options(request: Request) -> JsonObject:
+def _options(request: SiteRequest) -> JsonObject:
     """The options of a search, from the body of a POST or the query of a GET."""
     if request.method == "POST":
         return request.object
@@ -38,7 +38,7 @@ def _expand(options: JsonObject) -> list[str]:
 
 
 @routes.get("/search/jql", only="cloud")
-def search_by_token(request: Request) -> Any:
+def search_by_token(request: SiteRequest) -> Any:
     options = _options(request)
     jql = options.get("jql") or ""
     if not jql.strip() or _is_unbounded(jql):
@@ -46,7 +46,7 @@ def search_by_token(request: Request) -> Any:
     return token_page(request, find(request, jql), options)
 
 
-def token_page(request: Request, issues: list[Issue], options: JsonObject) -> JsonObject:
+def token_page(request: SiteRequest, issues: list[Issue], options: JsonObject) -> JsonObject:
     """One page of issues, and the token of the next one."""
     start = _read_token(options.get("nextPageToken"))
     size = min(max(int(options.get("maxResults") or 50), 1), 5000)
@@ -80,7 +80,7 @@ def _read_token(token: str | None) -> int:
 
 
 @routes.post("/search/approximate-count", only="cloud")
-def count(request: Request) -> Any:
+def count(request: SiteRequest) -> Any:
     jql = request.object.get("jql") or ""
     if not jql.strip() or _is_unbounded(jql):
         raise Refusal(400, "Unbounded JQL queries are not allowed here. Please add a search restriction to your query.")
@@ -88,7 +88,7 @@ def count(request: Request) -> Any:
 
 
 @routes.get("/search", only="datacenter")
-def search_by_index(request: Request) -> Any:
+def search_by_index(request: SiteRequest) -> Any:
     options = _options(request)
     issues = find(request, options.get("jql") or "")
     start = int(options.get("startAt") or 0)
@@ -103,7 +103,7 @@ routes.post("/search", only="datacenter")(search_by_index)
 
 
 @routes.post("/jql/parse", only="cloud")
-def parse_queries(request: Request) -> Any:
+def parse_queries(request: SiteRequest) -> Any:
     parsed: list[JsonObject] = []
     for jql in map(str, optional_list(request.object.get("queries"))):
         entry: JsonObject = {"query": jql}

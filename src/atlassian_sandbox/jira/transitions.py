@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Routes, as_object, optional_object
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, SiteRequest, as_object, optional_object
 from atlassian_sandbox.jira import changes
 from atlassian_sandbox.jira.fields import find_field
 from atlassian_sandbox.jira.issues import read_text
 from atlassian_sandbox.jira.metadata import field_metadata
 from atlassian_sandbox.jira.render import Renderer
-from atlassian_sandbox.model import Issue, Transition
+from atlassian_sandbox.model import Issue, WorkflowTransition
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def available(request: Request, issue: Issue) -> list[Transition]:
+def available(request: SiteRequest, issue: Issue) -> list[WorkflowTransition]:
     state = request.state
     project, status = state.project_of(issue), issue.values["status"]
     if not state.can_write(project, request.user):
@@ -22,7 +22,7 @@ def available(request: Request, issue: Issue) -> list[Transition]:
 
 
 @routes.get("/issue/{issue}/transitions")
-def list_transitions(request: Request) -> Any:
+def list_transitions(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     wanted = request.text("transitionId")
     shown = [
@@ -33,7 +33,7 @@ def list_transitions(request: Request) -> Any:
     return {"expand": "transitions", "transitions": shown}
 
 
-def _render(request: Request, issue: Issue, transition: Transition) -> JsonObject:
+def _render(request: SiteRequest, issue: Issue, transition: WorkflowTransition) -> JsonObject:
     rendered: JsonObject = {
         "id": transition.id,
         "name": transition.name,
@@ -55,14 +55,14 @@ def _render(request: Request, issue: Issue, transition: Transition) -> JsonObjec
 
 
 @routes.post("/issue/{issue}/transitions")
-def do_transition(request: Request) -> Any:
+def do_transition(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     body = request.object
     perform(request, issue, str(as_object(body.get("transition"), "transition").get("id")), body)
     return NO_CONTENT
 
 
-def perform(request: Request, issue: Issue, number: str, body: JsonObject) -> None:
+def perform(request: SiteRequest, issue: Issue, number: str, body: JsonObject) -> None:
     """Carry out a transition. Raises Refusal 400 if the issue does not have it or its screen lacks a field."""
     state = request.state
     transition = next((each for each in available(request, issue) if each.id == number), None)
@@ -92,6 +92,6 @@ def perform(request: Request, issue: Issue, number: str, body: JsonObject) -> No
         changes.add_comment(state, issue, request.user.id, comment)
 
 
-def _field_name(request: Request, name: str) -> str:
+def _field_name(request: SiteRequest, name: str) -> str:
     field = find_field(name, request.kind)
     return field.name if field else name

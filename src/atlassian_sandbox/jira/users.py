@@ -1,10 +1,10 @@
 from typing import Any
 
-from atlassian_sandbox.http import Refusal, Request, Routes
+from atlassian_sandbox.http import ApiRoutes, Refusal, SiteRequest
 from atlassian_sandbox.jira.render import Renderer, page_of, paged
-from atlassian_sandbox.model import User
+from atlassian_sandbox.model import SiteUser
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 PERMISSIONS = (
     "ADD_COMMENTS",
     "ASSIGN_ISSUES",
@@ -26,7 +26,7 @@ PERMISSIONS = (
 
 
 @routes.get("/serverInfo")
-def server_info(request: Request) -> Any:
+def server_info(request: SiteRequest) -> Any:
     return {
         "baseUrl": request.base,
         "displayUrl": request.base,
@@ -40,12 +40,12 @@ def server_info(request: Request) -> Any:
 
 
 @routes.get("/myself")
-def myself(request: Request) -> Any:
+def myself(request: SiteRequest) -> Any:
     return Renderer(request).full_user(request.user)
 
 
 @routes.get("/user")
-def get_user(request: Request) -> Any:
+def get_user(request: SiteRequest) -> Any:
     name = request.text("accountId") if request.is_cloud else (request.text("username") or request.text("key"))
     user = request.state.users.get(name or "") if request.is_cloud else request.state.find_user(name or "")
     if user is None:
@@ -53,13 +53,13 @@ def get_user(request: Request) -> Any:
     return Renderer(request).full_user(user)
 
 
-def _search(request: Request, users: list[User]) -> list[Any]:
+def _search(request: SiteRequest, users: list[SiteUser]) -> list[Any]:
     page, _, _ = page_of(users, request)
     return [Renderer(request).user(user.id) for user in page]
 
 
 @routes.get("/user/search")
-def search_users(request: Request) -> Any:
+def search_users(request: SiteRequest) -> Any:
     account = request.text("accountId")
     if account:
         return _search(request, [user for user in request.state.users.values() if user.id == account])
@@ -71,19 +71,19 @@ def search_users(request: Request) -> Any:
 
 
 @routes.get("/users/search", only="cloud")
-def all_users(request: Request) -> Any:
+def all_users(request: SiteRequest) -> Any:
     return _search(request, list(request.state.users.values()))
 
 
 @routes.get("/user/bulk", only="cloud")
-def users_by_id(request: Request) -> Any:
+def users_by_id(request: SiteRequest) -> Any:
     ids = request.query.get("accountId", [])
     users = [Renderer(request).user(each) for each in ids if each in request.state.users]
     return paged(users, request, default=10)
 
 
 @routes.get("/user/assignable/search")
-def assignable_users(request: Request) -> Any:
+def assignable_users(request: SiteRequest) -> Any:
     state = request.state
     issue, project = request.text("issueKey") or request.text("issueId"), request.text("project")
     if issue:
@@ -97,7 +97,7 @@ def assignable_users(request: Request) -> Any:
 
 
 @routes.get("/mypermissions")
-def my_permissions(request: Request) -> Any:
+def my_permissions(request: SiteRequest) -> Any:
     state, user = request.state, request.user
     project, issue = request.text("projectKey"), request.text("issueKey")
     target = state.project(project, user) if project else None
@@ -113,7 +113,7 @@ def my_permissions(request: Request) -> Any:
     return {"permissions": shown}
 
 
-def _permission(request: Request, name: str, project: Any) -> Any:
+def _permission(request: SiteRequest, name: str, project: Any) -> Any:
     projects = [project] if project else request.state.visible_projects(request.user)
     if name.startswith("ADMINISTER"):
         have = request.user.is_admin

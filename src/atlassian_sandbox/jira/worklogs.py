@@ -1,28 +1,28 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from atlassian_sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, optional_object
+from atlassian_sandbox.http import NO_CONTENT, ApiRoutes, JsonObject, Refusal, Response, SiteRequest, optional_object
 from atlassian_sandbox.jira.fields import InvalidValue, format_duration, parse_duration
 from atlassian_sandbox.jira.issues import read_text
 from atlassian_sandbox.jira.render import Renderer, page_of
-from atlassian_sandbox.model import Issue, Worklog
+from atlassian_sandbox.model import Issue, WorklogEntry
 
-routes = Routes("jira")
+routes = ApiRoutes("jira")
 
 
-def _find(issue: Issue, number: str) -> Worklog:
+def _find(issue: Issue, number: str) -> WorklogEntry:
     for worklog in issue.worklogs:
         if worklog.id == number:
             return worklog
     raise Refusal(404, f"Cannot find worklog with id: '{number}'.")
 
 
-def _render(request: Request, issue: Issue, worklog: Worklog) -> JsonObject:
+def _render(request: SiteRequest, issue: Issue, worklog: WorklogEntry) -> JsonObject:
     return Renderer(request).worklog(issue, worklog, format_duration(worklog.seconds))
 
 
 @routes.get("/issue/{issue}/worklog")
-def list_worklogs(request: Request) -> Any:
+def list_worklogs(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     after, before = request.number("startedAfter", 0), request.number("startedBefore", 2**62)
     worklogs = [each for each in issue.worklogs if after <= each.started.timestamp() * 1000 < before]
@@ -32,7 +32,7 @@ def list_worklogs(request: Request) -> Any:
 
 
 @routes.get("/issue/{issue}/worklog/{worklog}")
-def get_worklog(request: Request) -> Any:
+def get_worklog(request: SiteRequest) -> Any:
     issue = request.state.issue(request.parameters["issue"], request.user)
     return _render(request, issue, _find(issue, request.parameters["worklog"]))
 
@@ -60,20 +60,20 @@ def _started(body: JsonObject) -> datetime | None:
 
 
 @routes.post("/issue/{issue}/worklog")
-def add_worklog(request: Request) -> Any:
+def add_worklog(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     body, now = request.object, request.state.now()
     seconds = _seconds(body)
     if not seconds:
         raise Refusal(400, errors={"timeLogged": "You must indicate the time spent working."})
     comment = read_text(request, body["comment"], "comment") if body.get("comment") is not None else None
-    worklog = Worklog(request.state.new_id(), request.user.id, comment, _started(body) or now, seconds, now, now)
+    worklog = WorklogEntry(request.state.new_id(), request.user.id, comment, _started(body) or now, seconds, now, now)
     issue.worklogs.append(worklog)
     _adjust_estimate(request, issue, seconds)
     return Response(201, _render(request, issue, worklog))
 
 
-def _adjust_estimate(request: Request, issue: Issue, seconds: int) -> None:
+def _adjust_estimate(request: SiteRequest, issue: Issue, seconds: int) -> None:
     tracking = optional_object(issue.values.get("timetracking"))
     try:
         match request.text("adjustEstimate") or "auto":
@@ -94,7 +94,7 @@ def _adjust_estimate(request: Request, issue: Issue, seconds: int) -> None:
 
 
 @routes.put("/issue/{issue}/worklog/{worklog}")
-def edit_worklog(request: Request) -> Any:
+def edit_worklog(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     worklog, body = _find(issue, request.parameters["worklog"]), request.object
     worklog.seconds = _seconds(body) or worklog.seconds
@@ -106,7 +106,7 @@ def edit_worklog(request: Request) -> Any:
 
 
 @routes.delete("/issue/{issue}/worklog/{worklog}")
-def delete_worklog(request: Request) -> Any:
+def delete_worklog(request: SiteRequest) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     issue.worklogs.remove(_find(issue, request.parameters["worklog"]))
     return NO_CONTENT

@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_atl.answers.issues import ToMarkdown
 from mcp_atl.answers.users import short_user
-from mcp_atl.client.confluence import Page
+from mcp_atl.client.confluence import ConfluencePage
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import object_at
 
@@ -44,7 +44,7 @@ FOUND_SHAPE: Mapping[str, Any] = {
 }
 
 
-def compact_page(page: Page, body: str | None = None) -> Json:
+def compact_page(page: ConfluencePage, body: str | None = None) -> Json:
     """A page without its body, or with it as Markdown."""
     return {
         "id": page.id,

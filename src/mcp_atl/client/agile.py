@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.connection import Json, ResultPage, SiteConnection, segment
 from mcp_atl.client.jira import offset_page
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.limits import allows_project, check_project, project_of
@@ -15,7 +15,7 @@ BASE = "/rest/agile/1.0"
 class AgileApi:
     """Boards and sprints of one site."""
 
-    def __init__(self, client: Connection) -> None:
+    def __init__(self, client: SiteConnection) -> None:
         self.client = client
 
     async def _check_board(self, board_id: str) -> None:

@@ -1,4 +1,4 @@
-"""`Connection`: one user at one site, as the API classes need it. `http.SiteClient` is the real one."""
+"""`SiteConnection`: one user at one site, as the API classes need it. `http.SiteClient` is the real one."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from mcp_atl.client.json_values import Json
-from mcp_atl.site import Product, Site
+from mcp_atl.site import AtlassianSite, Product
 
 if TYPE_CHECKING:
     from mcp_atl.client.transfer import Upload
 
-__all__ = ["Connection", "Download", "Json", "ResultPage", "segment"]
+__all__ = ["DownloadStream", "Json", "ResultPage", "SiteConnection", "segment"]
 
 
-class Download(Protocol):
+class DownloadStream(Protocol):
     """A file as it arrives."""
 
     @property
@@ -23,11 +23,11 @@ class Download(Protocol):
     def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]: ...
 
 
-class Connection(Protocol):
+class SiteConnection(Protocol):
     """Sends requests to one site as one user, and raises the errors of `client.errors`."""
 
     @property
-    def site(self) -> Site: ...
+    def site(self) -> AtlassianSite: ...
 
     async def send(
         self,
@@ -45,7 +45,7 @@ class Connection(Protocol):
 
     def stream(
         self, product: Product, path: str, query: Mapping[str, Any] | None = None
-    ) -> AbstractAsyncContextManager[Download]:
+    ) -> AbstractAsyncContextManager[DownloadStream]:
         """A download as it arrives."""
         ...
 

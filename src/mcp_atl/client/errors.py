@@ -37,7 +37,7 @@ class SiteUnavailable(ToolError):
     kind = "system"
 
 
-class OutcomeUnknown(SiteUnavailable):
+class WriteOutcomeUnknown(SiteUnavailable):
     """The connection broke while a write was under way: it may have happened."""
 
     default_instruction = "Read the item to see whether the change is there before trying again."

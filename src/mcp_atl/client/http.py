@@ -19,9 +19,9 @@ from typing import Any, cast
 import httpx2
 from pydantic_core import from_json
 
-from mcp_atl.client.errors import OutcomeUnknown, SiteUnavailable, site_error
+from mcp_atl.client.errors import SiteUnavailable, WriteOutcomeUnknown, site_error
 from mcp_atl.client.transfer import Upload
-from mcp_atl.site import Access, AccessTokens, Product, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Product, Secret, TokenSource
 from toolcharter.log import get_logger
 from toolcharter.telemetry import child_span, is_traced, trace_headers
 
@@ -58,7 +58,7 @@ class SiteClient:
         http: httpx2.AsyncClient,
         *,
         slots: asyncio.Semaphore,
-        tokens: AccessTokens | None = None,
+        tokens: TokenSource | None = None,
         retry: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         dice: Callable[[], float] = random.random,
@@ -205,7 +205,7 @@ class _ReportedStream(httpx2.AsyncByteStream):
             await self._upload.report(sent)
 
 
-def open_http(site: Site, transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
+def open_http(site: AtlassianSite, transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
     """A pool of connections to one site, for all its users.
 
     It keeps no cookies: a site's session cookie would carry one user's rights into another user's requests.
@@ -225,7 +225,7 @@ def _bearer(token: Secret) -> str:
     return f"Bearer {token!s}"
 
 
-def _tls(site: Site) -> ssl.SSLContext | bool:
+def _tls(site: AtlassianSite) -> ssl.SSLContext | bool:
     if site.ca_file is None and site.client_cert is None:
         return True
     context = ssl.create_default_context(cafile=site.ca_file)
@@ -245,7 +245,7 @@ def _can_repeat(status: int, pause: float | None, *, repeatable: bool) -> bool:
 def _connection_error(error: httpx2.TransportError, what: str, *, wrote: bool) -> SiteUnavailable:
     reason = str(error) or type(error).__name__
     if wrote:
-        return OutcomeUnknown(f"The connection broke during {what}: {reason}. The change may have been made.")
+        return WriteOutcomeUnknown(f"The connection broke during {what}: {reason}. The change may have been made.")
     return SiteUnavailable(f"The site cannot be reached ({what}): {reason}.")
 
 

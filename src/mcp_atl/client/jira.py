@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
-from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.connection import Json, ResultPage, SiteConnection, segment
 from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.limits import check_project, project_of, without_closed
@@ -23,7 +23,7 @@ class JiraApi:
 
     base = "/rest/api/2"
 
-    def __init__(self, client: Connection) -> None:
+    def __init__(self, client: SiteConnection) -> None:
         self.client = client
         self._checked: set[str] = set()
 
@@ -446,7 +446,7 @@ class CloudJira(JiraApi):
         return await self._write("POST", "/bulk/issues/move", body)
 
 
-def jira(client: Connection) -> JiraApi:
+def jira(client: SiteConnection) -> JiraApi:
     """The API of the site behind a client."""
     return CloudJira(client) if client.site.is_cloud else DataCenterJira(client)
 

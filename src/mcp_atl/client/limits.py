@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcp_atl.client.json_values import Json, at, list_at, object_at
-from mcp_atl.site import Site
+from mcp_atl.site import AtlassianSite
 from toolcharter import PermissionDenied
 
 
@@ -12,26 +12,26 @@ def project_of(key: str) -> str:
     return key.rpartition("-")[0].upper()
 
 
-def allows_project(site: Site, project: str) -> bool:
+def allows_project(site: AtlassianSite, project: str) -> bool:
     """Whether a project may be reached, by its key."""
     return site.projects is None or project.upper() in site.projects
 
 
-def check_project(site: Site, project: str) -> None:
+def check_project(site: AtlassianSite, project: str) -> None:
     """Refuse a project that may not be reached. Ids are refused too: they do not say which project it is."""
     if not allows_project(site, project):
         allowed = ", ".join(sorted(site.projects or ()))
         raise PermissionDenied(f"The project {project!r} is not open to this server. Open projects: {allowed}.")
 
 
-def check_space(site: Site, space: str) -> None:
+def check_space(site: AtlassianSite, space: str) -> None:
     """Refuse a space that may not be reached."""
     if site.spaces is not None and space.upper() not in site.spaces:
         allowed = ", ".join(sorted(site.spaces))
         raise PermissionDenied(f"The space {space!r} is not open to this server. Open spaces: {allowed}.")
 
 
-def without_closed(site: Site, issue: Json) -> Json:
+def without_closed(site: AtlassianSite, issue: Json) -> Json:
     """An issue that does not name issues of projects that may not be reached, as links, sub-tasks and parents do."""
     if site.projects is None:
         return issue
@@ -48,6 +48,6 @@ def without_closed(site: Site, issue: Json) -> Json:
     return {**issue, "fields": fields}
 
 
-def _is_open(site: Site, issue: Any) -> bool:
+def _is_open(site: AtlassianSite, issue: Any) -> bool:
     key = at(issue, "key")
     return key is None or allows_project(site, project_of(str(key)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.connection import Json, ResultPage, SiteConnection, segment
 from mcp_atl.client.json_values import list_at
 from mcp_atl.client.limits import allows_project, check_project, project_of
 from toolcharter import NotFound
@@ -14,7 +14,7 @@ BASE = "/rest/servicedeskapi"
 class ServiceApi:
     """Service desks of one site."""
 
-    def __init__(self, client: Connection) -> None:
+    def __init__(self, client: SiteConnection) -> None:
         self.client = client
 
     async def _get(self, path: str, **query: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from mcp_atl.client.connection import Connection
+from mcp_atl.client.connection import SiteConnection
 from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.site import Product
 from toolcharter import InvalidArguments
@@ -45,7 +45,7 @@ class Upload:
 
 
 async def save(
-    connection: Connection, file: RemoteFile, target: BinaryIO, *, max_bytes: int, report: ReportBytes
+    connection: SiteConnection, file: RemoteFile, target: BinaryIO, *, max_bytes: int, report: ReportBytes
 ) -> int:
     """Write a file as it arrives, and return its size. Raises an error if it is too large or not complete."""
     if file.size is not None and file.size > max_bytes:

@@ -45,13 +45,13 @@ class InlineReader:
         if len(tokens) == 1 and tokens[0].type == "text" and _PIECE.search(tokens[0].content) is None:
             words = tokens[0].content.strip(" ")  # most paragraphs, in a tenth of the time
             return [text(words)] if words else []
-        line = _Line(self._originals)
+        line = _Paragraph(self._originals)
         for token in _joined_tokens(tokens):
             line.add(token)
         return _trimmed(_without_at_signs(joined_texts(line.nodes)))
 
 
-class _Line:
+class _Paragraph:
     """The nodes of one paragraph so far, and the marks that are open."""
 
     def __init__(self, originals: Originals | None) -> None:

@@ -14,10 +14,10 @@ from mcp_atl.convert.storage_reader import storage_to_document
 from mcp_atl.convert.storage_writer import document_to_storage
 from mcp_atl.convert.wiki_reader import wiki_to_document
 from mcp_atl.convert.wiki_writer import document_to_wiki
-from mcp_atl.site import Product, Site
+from mcp_atl.site import AtlassianSite, Product
 
 
-def to_markdown(site: Site, product: Product, text: Any) -> str:
+def to_markdown(site: AtlassianSite, product: Product, text: Any) -> str:
     """A description, a comment or a page as Markdown."""
     if not text:
         return ""
@@ -29,7 +29,7 @@ def to_markdown(site: Site, product: Product, text: Any) -> str:
     return MarkdownWriter().blocks(children(document))
 
 
-def from_markdown(site: Site, product: Product, markdown: str) -> Any:
+def from_markdown(site: AtlassianSite, product: Product, markdown: str) -> Any:
     """Markdown in the format that the product takes at this site."""
     document = MarkdownReader().document(markdown)
     if site.is_cloud:

@@ -40,13 +40,13 @@ MAX_DEPTH = 10
 
 def wiki_inline(markup: str) -> list[Node]:
     """The nodes of a paragraph."""
-    nodes = joined_texts(_Line(markup, (), 0).read())
+    nodes = joined_texts(_Markup(markup, (), 0).read())
     while nodes and nodes[-1]["type"] == "hardBreak":
         nodes.pop()
     return nodes
 
 
-class _Line:
+class _Markup:
     """One stretch of markup, read from its beginning to its end."""
 
     def __init__(self, markup: str, marks: tuple[Node, ...], depth: int) -> None:
@@ -84,7 +84,7 @@ class _Line:
             return [text(sign, self._marks)], piece.end()
         mark = _MARKS[sign.strip("{}")]
         outer = tuple(one for one in self._marks if one["type"] != mark["type"])
-        inner = _Line(self._markup[piece.end() : end], (*outer, mark), self._depth + 1)
+        inner = _Markup(self._markup[piece.end() : end], (*outer, mark), self._depth + 1)
         return inner.read(), end + len(sign)
 
 
@@ -95,7 +95,7 @@ def _link(piece: re.Match[str], marks: tuple[Node, ...]) -> list[Node]:
     link: Node = {"type": "link", "attrs": {"href": target}}
     if not piece["label"]:
         return [text(target, [*marks, link])]
-    label = _Line(piece["label"], (*marks, link), MAX_DEPTH - 5).read()
+    label = _Markup(piece["label"], (*marks, link), MAX_DEPTH - 5).read()
     return [one for one in label if one["type"] == "text"]
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from toolcharter import InvalidArguments
 
@@ -36,7 +36,7 @@ STANDARD = frozenset(
 class Fields:
     """The fields of one site, read when a name is not a standard one."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: SiteConnection) -> None:
         self._connection = connection
         self._all: list[Json] | None = None
 

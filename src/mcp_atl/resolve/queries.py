@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from mcp_atl.site import Product, ProductName, Site
+from mcp_atl.site import AtlassianSite, Product, ProductName
 
 _OPERATOR = re.compile(
     r"""(?ix) (?: ^ | [\s(] ) (?: "[^"]+" | [\w.\[\]]+ ) \s*
@@ -59,12 +59,12 @@ def words_as_cql(words: str) -> str:
     return f"type = page AND {matching}" if words else "type = page ORDER BY lastmodified DESC"
 
 
-def restrict_jql(site: Site, jql: str) -> str:
+def restrict_jql(site: AtlassianSite, jql: str) -> str:
     """The query within the projects that may be reached."""
     return _within("project", site.projects, jql)
 
 
-def restrict_cql(site: Site, cql: str) -> str:
+def restrict_cql(site: AtlassianSite, cql: str) -> str:
     """The query within the spaces that may be reached."""
     return _within("space", site.spaces, cql)
 

@@ -3,7 +3,7 @@
 import re
 
 from mcp_atl.answers.users import user_id
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from toolcharter import InvalidArguments, NotFound
 
@@ -15,7 +15,7 @@ _ACCOUNT_ID = re.compile(r"[0-9a-f]{24}|\d+:[0-9a-f-]{36}|accountid:.+|qm:.+")
 """As Cloud makes them. Nobody is called like this."""
 
 
-async def find_user(connection: Connection, text: str) -> Json:
+async def find_user(connection: SiteConnection, text: str) -> Json:
     """The user that a name, an e-mail, a user name or an account id means."""
     api, wanted = jira(connection), text.strip().removeprefix("@")
     if wanted.lower() in ME:
@@ -34,7 +34,7 @@ async def find_user(connection: Connection, text: str) -> Json:
     return candidates[0]
 
 
-async def find_user_id(connection: Connection, text: str) -> str:
+async def find_user_id(connection: SiteConnection, text: str) -> str:
     """The id of that user, as the site's fields have it."""
     return str(user_id(await find_user(connection, text)))
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at
 from mcp_atl.convert.texts import from_markdown
@@ -22,7 +22,7 @@ _USERS = frozenset({"assignee", "reporter"})
 class FieldValues:
     """Turns values into the site's form, with what the site says about its fields."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: SiteConnection, now: datetime) -> None:
         self._connection, self._now = connection, now
         self.fields = Fields(connection)
 

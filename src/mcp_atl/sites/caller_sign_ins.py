@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_atl.site import Access, Site
+from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.sites.callers import login_command
 from mcp_atl.sites.store import CredentialStore
 
@@ -38,7 +38,7 @@ class CallerSignIns:
         self._store = store
         self._known: dict[tuple[str, str], _Known] = {}
 
-    def find(self, caller: str, site: Site, http: "Callable[[], httpx2.AsyncClient]") -> CallerAccess | None:
+    def find(self, caller: str, site: AtlassianSite, http: "Callable[[], httpx2.AsyncClient]") -> CallerAccess | None:
         """The sign-in of a caller to a site; None where there is none."""
         store, key = self._store.of_caller(caller), (caller, site.name)
         version, known = store.version(), self._known.pop(key, None)
@@ -55,7 +55,7 @@ class CallerSignIns:
         self,
         store: CredentialStore,
         caller: str,
-        site: Site,
+        site: AtlassianSite,
         http: "Callable[[], httpx2.AsyncClient]",
         before: CallerAccess | None,
     ) -> CallerAccess | None:

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
 from mcp_atl.client.errors import AuthError
-from mcp_atl.site import Credentials, Secret, Site
+from mcp_atl.site import AtlassianSite, Credentials, Secret
 from mcp_atl.sites.environment import kind_of, site_root
 from mcp_atl.sites.store import LOGIN
 
@@ -34,10 +34,10 @@ class CallerPolicy:
     credentials_required: bool = False
     hosts: tuple[str, ...] = ()
     """Hosts that a caller may name, such as *.atlassian.net."""
-    restrict: Callable[[Site], Site] = lambda site: site
+    restrict: Callable[[AtlassianSite], AtlassianSite] = lambda site: site
     """Applies the limits of this server to a site that a caller named."""
 
-    def site_at(self, address: str) -> Site | None:
+    def site_at(self, address: str) -> AtlassianSite | None:
         """The site at an address that a caller may choose; None for all others."""
         if "://" not in address:
             return None
@@ -50,7 +50,7 @@ class CallerPolicy:
             return None
         origin = f"https://{host}{f':{port}' if port else ''}"
         root = site_root(f"{origin}{url.path}")
-        return self.restrict(Site(origin, kind_of(origin), jira_url=root, confluence_url=root))
+        return self.restrict(AtlassianSite(origin, kind_of(origin), jira_url=root, confluence_url=root))
 
 
 def own_credentials(headers: Mapping[str, str]) -> Credentials | None:

@@ -10,7 +10,7 @@ ATLASSIAN_CLOUD_ID                                        for a scoped token: us
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from mcp_atl.site import Access, Credentials, Kind, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Kind, Secret
 
 CLOUD_HOSTS = (".atlassian.net", ".jira.com", ".atlassian.com")
 
@@ -22,7 +22,7 @@ def access_from_environment(variables: Mapping[str, str]) -> Access | None:
     address = jira or confluence
     if address is None:
         return None
-    site = Site(
+    site = AtlassianSite(
         name=urlsplit(address).hostname or address,
         kind=kind_of(address),
         jira_url=site_root(jira),

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mcp_atl.site import Access, Credentials, Kind, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Kind, Secret
 from mcp_atl.sites.environment import kind_of, site_root
 from toolcharter.errors import InvalidSetting
 from toolcharter.files import TomlFile, read_toml
@@ -80,7 +80,7 @@ def _access(name: str, fields: Any, file: TomlFile, variables: Mapping[str, str]
     return Access(site, credentials, credentials)
 
 
-def _site(name: str, entry: _Entry, folder: Path) -> Site:
+def _site(name: str, entry: _Entry, folder: Path) -> AtlassianSite:
     jira, confluence = entry.jira_url or entry.url, entry.confluence_url or entry.url
     for field in ("url", "jira_url", "confluence_url"):
         _check_address(field, getattr(entry, field))
@@ -89,7 +89,7 @@ def _site(name: str, entry: _Entry, folder: Path) -> Site:
         raise _Problem("url", "is missing. Give url, or jira_url and confluence_url.")
     if entry.client_key is not None and entry.client_cert is None:
         raise _Problem("client_key", "needs client_cert.")
-    return Site(
+    return AtlassianSite(
         name=name,
         kind=entry.kind or kind_of(address),
         jira_url=site_root(jira),
@@ -130,7 +130,7 @@ def _file(folder: Path, field: str, name: str | None) -> str | None:
     return str(path)
 
 
-def _credentials(entry: _Entry, site: Site, variables: Mapping[str, str]) -> Credentials:
+def _credentials(entry: _Entry, site: AtlassianSite, variables: Mapping[str, str]) -> Credentials:
     if entry.token is not None and entry.token_env is not None:
         raise _Problem("token_env", "token is given too. Keep one of them.")
     token = entry.token

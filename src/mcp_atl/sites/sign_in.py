@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from mcp_atl.client.errors import AuthError, SiteUnavailable
 from mcp_atl.client.json_values import list_at
-from mcp_atl.site import GATEWAY, Access, Secret, Site
+from mcp_atl.site import GATEWAY, Access, AtlassianSite, Secret
 from mcp_atl.sites.oauth import Grant, oauth_http, request_token
 from toolcharter import InvalidArguments
 from toolcharter.oauth import (
@@ -70,7 +70,7 @@ SCOPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class SignIn:
+class SignInAttempt:
     """One attempt to sign in. Its state and verifier are used once."""
 
     grant: Grant
@@ -123,7 +123,7 @@ class SignIn:
             prompt="consent",
         )
 
-    async def _site(self, http: OAuthHttp, token: str, wanted: str | None) -> Site:
+    async def _site(self, http: OAuthHttp, token: str, wanted: str | None) -> AtlassianSite:
         address = f"{self.gateway}/oauth/token/accessible-resources"
         try:
             response = await http.get(address, {"Authorization": f"Bearer {token}"})
@@ -142,7 +142,7 @@ class SignIn:
         [site] = matching
         address = str(site["url"]).rstrip("/")
         gateway = None if self.gateway == GATEWAY else self.gateway
-        return Site(_host(address), "cloud", address, address, cloud_id=str(site["id"]), gateway=gateway)
+        return AtlassianSite(_host(address), "cloud", address, address, cloud_id=str(site["id"]), gateway=gateway)
 
 
 def _host(address: str) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_atl.client.connection import Connection
-from mcp_atl.site import Access, Site
+from mcp_atl.client.connection import SiteConnection
+from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.sites.caller_sign_ins import CallerAccess, CallerSignIns
 from mcp_atl.sites.callers import (
     SITE,
@@ -87,7 +87,7 @@ class Sites:
         """Whether each caller must bring credentials."""
         return self._callers.credentials_required
 
-    def connect(self, name: str | None, context: ToolContext) -> Connection:
+    def connect(self, name: str | None, context: ToolContext) -> SiteConnection:
         """The connection for one call: with the credentials of its caller, or else with those of this server."""
         credentials, chosen = own_credentials(context.headers), context.headers.get(SITE.lower()) or None
         if credentials is None:
@@ -102,12 +102,12 @@ class Sites:
             raise credentials_of_another_site(site.name, self.access(name).site.name)
         return self.connection(Access(site, credentials, credentials))
 
-    def _caller_access(self, site: Site, caller: str | None) -> CallerAccess | None:
+    def _caller_access(self, site: AtlassianSite, caller: str | None) -> CallerAccess | None:
         if caller is None or self._sign_ins is None:
             return None
         return self._sign_ins.find(caller, site, lambda: self._pool(site)[0])
 
-    def _callers_site(self, chosen: str | None) -> Site:
+    def _callers_site(self, chosen: str | None) -> AtlassianSite:
         """The site that the credentials of a caller are for."""
         if chosen is None or chosen in self._sites or (named := self._callers.site_at(chosen)) is None:
             return self.access(chosen).site
@@ -115,20 +115,20 @@ class Sites:
         configured = (access.site for access in self._sites.values())
         return next((site for site in configured if named.hosts & site.hosts), named)
 
-    def connection(self, access: Access) -> Connection:
+    def connection(self, access: Access) -> SiteConnection:
         """A connection with these credentials. All connections to a site share its pool.
 
         The sites that callers chose by address share one pool: nobody but them decides how many there are.
         """
         return self._connect(access, self._access_tokens(access))
 
-    def _connect(self, access: Access, tokens: "OAuthTokens | None") -> Connection:
+    def _connect(self, access: Access, tokens: "OAuthTokens | None") -> SiteConnection:
         from mcp_atl.client.http import SiteClient  # noqa: PLC0415 - 98 ms, httpx2
 
         pool, slots = self._pool(access.site)
         return SiteClient(access, pool, slots=slots, tokens=tokens)
 
-    def _pool(self, site: Site) -> tuple[Any, asyncio.Semaphore]:
+    def _pool(self, site: AtlassianSite) -> tuple[Any, asyncio.Semaphore]:
         from mcp_atl.client.http import MAX_REQUESTS, open_http  # noqa: PLC0415 - 98 ms, httpx2
 
         key = site.name if site.name in self._sites else OTHER_SITES

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from toolcharter import NotFound, Unavailable
 from toolcharter.files import locked, write_private
 from toolcharter.keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
@@ -108,7 +108,7 @@ class CredentialStore:
         return place
 
     def _access(self, entry: Mapping[str, Any]) -> Access:
-        site = Site(**{key: entry.get(key) for key in _KEPT})  # pyright: ignore[reportArgumentType]
+        site = AtlassianSite(**{key: entry.get(key) for key in _KEPT})  # pyright: ignore[reportArgumentType]
         secret = entry.get("secret")
         if secret is None and self._keyring is not None:
             secret = self._keyring.get_password(SERVICE, site.name)

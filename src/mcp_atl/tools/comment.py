@@ -9,7 +9,7 @@ from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.service import ServiceApi
-from mcp_atl.command import Call, Id, Parameters, writes
+from mcp_atl.command import CommandCall, Id, Parameters, writes
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
@@ -41,7 +41,7 @@ class Comment(Parameters):
         )
     ],
 )
-async def comment(call: Call[Comment]) -> Item:
+async def comment(call: CommandCall[Comment]) -> Item:
     """Comment on an issue or a page.
 
     Use this to add or edit a comment, reply, mention or ask somebody, or comment on a passage.
@@ -57,7 +57,7 @@ async def comment(call: Call[Comment]) -> Item:
     raise InvalidArguments(f"subject: {wanted} cannot be commented on; give an issue or a page.", fields=("subject",))
 
 
-async def _on_issue(call: Call[Comment], key: str) -> Json:
+async def _on_issue(call: CommandCall[Comment], key: str) -> Json:
     options, api = call.parameters, jira(call.connection)
     if options.reply_to or options.selection:
         raise InvalidArguments(
@@ -84,7 +84,7 @@ async def _on_issue(call: Call[Comment], key: str) -> Json:
     return {"subject": key, "id": str(made["id"])}
 
 
-async def _on_page(call: Call[Comment], id: str) -> Json:
+async def _on_page(call: CommandCall[Comment], id: str) -> Json:
     options, api = call.parameters, confluence(call.connection)
     body = from_markdown(call.connection.site, "confluence", options.body)
     inline = options.selection is not None

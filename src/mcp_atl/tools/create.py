@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from mcp_atl.answers.listing import Item
-from mcp_atl.command import Call, Id, Parameters, writes
+from mcp_atl.command import CommandCall, Id, Parameters, writes
 from mcp_atl.tools.creations import KINDS
 from toolcharter import Example, InvalidArguments
 
@@ -55,7 +55,7 @@ class Create(Parameters):
         )
     ],
 )
-async def create(call: Call[Create]) -> Item:
+async def create(call: CommandCall[Create]) -> Item:
     """Create an issue, page, version, sprint or request.
 
     Use this to file a bug, open a ticket, task or story, raise a request or write a wiki page; dry_run only checks.

@@ -7,10 +7,10 @@ from pydantic import Field
 from mcp_atl.answers.listing import Item
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection
+from mcp_atl.client.connection import SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at, list_at
-from mcp_atl.command import Call, Parameters, Server, writes
+from mcp_atl.command import CommandCall, CommandEnvironment, Parameters, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
 from toolcharter import Confirm, Example, InvalidArguments, ToolContext
@@ -27,7 +27,9 @@ class Delete(Parameters):
     inline: bool = Field(default=False, description="Of a page comment: it is an inline comment.")
 
 
-async def _target(subject: str | None, parameters: Delete | None, ctx: ToolContext, *, server: Server) -> str:
+async def _target(
+    subject: str | None, parameters: Delete | None, ctx: ToolContext, *, server: CommandEnvironment
+) -> str:
     """A description of what would be deleted, for the confirmation."""
     if subject is None or parameters is None:
         return "nothing"
@@ -49,7 +51,7 @@ async def _target(subject: str | None, parameters: Delete | None, ctx: ToolConte
         )
     ],
 )
-async def delete(call: Call[Delete]) -> Item:
+async def delete(call: CommandCall[Delete]) -> Item:
     """Delete an issue, page, comment, worklog or file.
 
     Use this only to get rid of what the user named; nothing brings it back.
@@ -66,7 +68,7 @@ async def delete(call: Call[Delete]) -> Item:
     return Item({"deleted": described})
 
 
-async def _describe(connection: Connection, wanted: Reference, options: Delete) -> str:
+async def _describe(connection: SiteConnection, wanted: Reference, options: Delete) -> str:
     api = jira(connection)
     match wanted.kind:
         case "issue":
@@ -102,7 +104,7 @@ async def _describe(connection: Connection, wanted: Reference, options: Delete) 
             )
 
 
-async def _delete(call: Call[Delete], wanted: Reference) -> None:
+async def _delete(call: CommandCall[Delete], wanted: Reference) -> None:
     api, options = jira(call.connection), call.parameters
     match wanted.kind:
         case "issue":

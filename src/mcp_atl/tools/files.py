@@ -15,7 +15,7 @@ from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.transfer import RemoteFile, Upload, local_name, save, too_large
-from mcp_atl.command import Call, Parameters, reads, writes
+from mcp_atl.command import CommandCall, Parameters, reads, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
 from toolcharter import Conflict, Example, Image, InvalidArguments, NotFound, ToolError
@@ -77,7 +77,7 @@ class UploadFiles(Transfer):
         )
     ],
 )
-async def download(call: Call[Download]) -> Listing:
+async def download(call: CommandCall[Download]) -> Listing:
     """Download attachments into the folder for files.
 
     Use this when the user wants a file; get lists them.
@@ -133,7 +133,7 @@ async def download(call: Call[Download]) -> Listing:
         )
     ],
 )
-async def upload(call: Call[UploadFiles]) -> Listing:
+async def upload(call: CommandCall[UploadFiles]) -> Listing:
     """Attach files from the folder for files to an issue or page.
 
     Use this when the user wants a file there.
@@ -191,7 +191,7 @@ class ShownImages:
 class _Progress:
     """Reports the bytes of several files as one."""
 
-    def __init__(self, call: Call[Any], total: int) -> None:
+    def __init__(self, call: CommandCall[Any], total: int) -> None:
         self._report, self._total = call.context.report_progress, total
         self._finished, self._reported = 0, 0
 
@@ -225,7 +225,7 @@ async def _each(items: Sequence[T], move: Callable[[T], Awaitable[Json]], name: 
     return Listing("files", moved, shape=SHAPE, notes=[f"{name}: {error}" for name, error in errors])
 
 
-def _owner(call: Call[Any]) -> Reference:
+def _owner(call: CommandCall[Any]) -> Reference:
     """The issue or page that files belong to."""
     wanted = reference(call.required_subject, "issue" if call.product == "jira" else None)
     if wanted.kind in ("issue", "request", "epic"):
@@ -235,7 +235,7 @@ def _owner(call: Call[Any]) -> Reference:
     return wanted
 
 
-async def _remote_files(call: Call[Download]) -> list[RemoteFile]:
+async def _remote_files(call: CommandCall[Download]) -> list[RemoteFile]:
     wanted, name = reference(call.required_subject, "issue" if call.product == "jira" else None), call.parameters.name
     if wanted.kind == "attachment":
         of_page = wanted.id.startswith("att") or call.product == "confluence"

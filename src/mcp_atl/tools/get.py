@@ -12,10 +12,10 @@ from mcp_atl.answers.listing import Item, Listing, Shape
 from mcp_atl.answers.pages import SHAPE as PAGE_SHAPE
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import list_at
-from mcp_atl.command import Call, Parameters, reads
+from mcp_atl.command import CommandCall, Parameters, reads
 from mcp_atl.convert.texts import to_markdown
 from mcp_atl.resolve.fields import Fields
 from mcp_atl.resolve.references import Kind, Reference, references
@@ -68,7 +68,7 @@ class Get(Parameters):
         )
     ],
 )
-async def get(call: Call[Get]) -> Item | Listing:
+async def get(call: CommandCall[Get]) -> Item | Listing:
     """Read issues and pages, with comments, files and so on.
 
     Use this to see what they say or to compare several. Of a long page, read part='outline', then one section.
@@ -99,7 +99,7 @@ async def get(call: Call[Get]) -> Item | Listing:
     return Listing("items", [one for one in found if "error" not in one], shape=shape, notes=notes)
 
 
-async def _read(call: Call[Get], reference: Reference) -> Item:
+async def _read(call: CommandCall[Get], reference: Reference) -> Item:
     match reference.kind:
         case "issue" | "request" | "epic":
             return await _read_issue(call, reference.id)
@@ -114,7 +114,7 @@ async def _read(call: Call[Get], reference: Reference) -> Item:
             )
 
 
-async def _read_issue(call: Call[Get], key: str) -> Item:
+async def _read_issue(call: CommandCall[Get], key: str) -> Item:
     connection, fields = call.connection, Fields(call.connection)
     wanted = first_names(call.fields) if call.fields is not None else list(GET_FIELDS)
     details = [one for one in call.parameters.include if one in ISSUE_DETAILS]
@@ -129,7 +129,7 @@ async def _read_issue(call: Call[Get], key: str) -> Item:
     return Item(shown, {**SHAPE, **dict.fromkeys(ISSUE_DETAILS), **dict.fromkeys(names.values()), **SHAPE})
 
 
-async def _read_page(call: Call[Get], id: str) -> Item:
+async def _read_page(call: CommandCall[Get], id: str) -> Item:
     _check_details(call.parameters.include, PAGE_DETAILS, "a page")
     options = call.parameters
     shown = await read_page(
@@ -161,7 +161,7 @@ def _check_details(include: list[Detail], known: tuple[str, ...], what: str) -> 
         )
 
 
-_SIMPLE: dict[Kind, Callable[[Connection, str], Awaitable[Json]]] = {
+_SIMPLE: dict[Kind, Callable[[SiteConnection, str], Awaitable[Json]]] = {
     "project": lambda connection, wanted: jira(connection).project(wanted),
     "version": lambda connection, wanted: jira(connection).version(wanted),
     "component": lambda connection, wanted: jira(connection).component(wanted),

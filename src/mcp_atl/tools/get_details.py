@@ -9,10 +9,10 @@ from mcp_atl.answers.issues import short_attachment, short_comment, short_worklo
 from mcp_atl.answers.pages import short_page_attachment, short_page_comment
 from mcp_atl.answers.users import short_user
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import list_at, object_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.convert.texts import to_markdown
 from toolcharter import ToolError
 
@@ -20,7 +20,7 @@ MAX_ITEMS = 50
 """Of each kind. The rest is read with its own command, and the answer says so."""
 
 
-async def add_details(shown: Json, details: Sequence[str], call: Call[Any], id: str) -> None:
+async def add_details(shown: Json, details: Sequence[str], call: CommandCall[Any], id: str) -> None:
     """Read what was asked for, and put it beside the rest. What cannot be read says so in its place."""
     readers = ISSUE_READERS if "key" in shown else PAGE_READERS
 
@@ -37,13 +37,13 @@ async def add_details(shown: Json, details: Sequence[str], call: Call[Any], id: 
 # --- issues ------------------------------------------------------------------------------------------------
 
 
-async def _comments(connection: Connection, key: str) -> Any:
+async def _comments(connection: SiteConnection, key: str) -> Any:
     page = await jira(connection).comments(key, 0, MAX_ITEMS)
     items = [short_comment(one, lambda text: to_markdown(connection.site, "jira", text)) for one in page.items]
     return _with_rest(items, page.total)
 
 
-async def _worklogs(connection: Connection, key: str) -> Any:
+async def _worklogs(connection: SiteConnection, key: str) -> Any:
     page = await jira(connection).worklogs(key, 0, MAX_ITEMS)
     items = [
         short_worklog(one, lambda text: to_markdown(connection.site, "jira", text)) for one in page.items[:MAX_ITEMS]
@@ -51,7 +51,7 @@ async def _worklogs(connection: Connection, key: str) -> Any:
     return _with_rest(items, page.total)
 
 
-async def _transitions(connection: Connection, key: str) -> Any:
+async def _transitions(connection: SiteConnection, key: str) -> Any:
     return [short_transition(one) for one in await jira(connection).transitions(key)]
 
 
@@ -66,24 +66,24 @@ def short_transition(transition: Json) -> Json:
     }
 
 
-async def _watchers(connection: Connection, key: str) -> Any:
+async def _watchers(connection: SiteConnection, key: str) -> Any:
     found = await jira(connection).watchers(key)
     return [short_user(one) for one in list_at(found, "watchers")]
 
 
-async def _remote_links(connection: Connection, key: str) -> Any:
+async def _remote_links(connection: SiteConnection, key: str) -> Any:
     found = await jira(connection).remote_links(key)
     return [
         {"id": str(one["id"]), "title": one["object"].get("title"), "url": one["object"].get("url")} for one in found
     ]
 
 
-async def _changelog(connection: Connection, key: str) -> Any:
+async def _changelog(connection: SiteConnection, key: str) -> Any:
     page = await jira(connection).changelog(key, 0, MAX_ITEMS)
     return _with_rest([short_change(one) for one in page.items], page.total)
 
 
-async def _attachments(connection: Connection, key: str) -> Any:
+async def _attachments(connection: SiteConnection, key: str) -> Any:
     issue = await jira(connection).issue(key, fields=["attachment"])
     return [short_attachment(one) for one in list_at(issue, "fields", "attachment")]
 
@@ -91,7 +91,7 @@ async def _attachments(connection: Connection, key: str) -> Any:
 # --- pages -------------------------------------------------------------------------------------------------
 
 
-async def _page_comments(connection: Connection, id: str) -> Any:
+async def _page_comments(connection: SiteConnection, id: str) -> Any:
     api = confluence(connection)
     footer, inline = await asyncio.gather(
         api.comments(id, MAX_ITEMS, None), api.comments(id, MAX_ITEMS, None, inline=True)
@@ -102,23 +102,23 @@ async def _page_comments(connection: Connection, id: str) -> Any:
     return {"items": shown, "note": f"Only the first {MAX_ITEMS} of a kind are shown."} if more else shown
 
 
-async def _children(connection: Connection, id: str) -> Any:
+async def _children(connection: SiteConnection, id: str) -> Any:
     page = await confluence(connection).children(id, MAX_ITEMS, None)
     items = [{"id": str(one["id"]), "title": one["title"]} for one in page.items]
     note = f"Only the first {MAX_ITEMS} are shown; list with subject 'pages' and parent={id!r} shows all."
     return {"items": items, "note": note} if page.next_cursor else items
 
 
-async def _labels(connection: Connection, id: str) -> Any:
+async def _labels(connection: SiteConnection, id: str) -> Any:
     return await confluence(connection).labels(id)
 
 
-async def _page_attachments(connection: Connection, id: str) -> Any:
+async def _page_attachments(connection: SiteConnection, id: str) -> Any:
     page = await confluence(connection).attachments(id, MAX_ITEMS, None)
     return [short_page_attachment(one) for one in page.items]
 
 
-async def _restrictions(connection: Connection, id: str) -> Any:
+async def _restrictions(connection: SiteConnection, id: str) -> Any:
     return short_restrictions(await confluence(connection).restrictions(id))
 
 
@@ -141,7 +141,7 @@ def _with_rest(items: list[Json], total: int | None) -> Any:
     return {"items": items, "note": f"The first {len(items)} of {total} are shown."}
 
 
-Reader = Callable[[Connection, str], Awaitable[Any]]
+Reader = Callable[[SiteConnection, str], Awaitable[Any]]
 ISSUE_READERS: dict[str, Reader] = {
     "comments": _comments,
     "worklogs": _worklogs,

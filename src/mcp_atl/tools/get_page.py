@@ -1,8 +1,8 @@
 """How get reads a page: its outline, one section of it, or as much of the text as fits the budget."""
 
 from mcp_atl.answers.pages import compact_page
-from mcp_atl.client.confluence import ConfluenceApi, Page, confluence
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.confluence import ConfluenceApi, ConfluencePage, confluence
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.edit.document import PageDocument
 from mcp_atl.edit.opening import convert, open_document
 from toolcharter import InvalidArguments
@@ -12,7 +12,7 @@ OUTLINE = "outline"
 
 
 async def read_page(
-    connection: Connection,
+    connection: SiteConnection,
     id: str,
     *,
     part: str | None = None,
@@ -33,7 +33,7 @@ async def read_page(
     return shown | {"body": body, "next_cursor": None if next_cursor is None else f"{page.version}:{next_cursor}"}
 
 
-def _document(connection: Connection, page: Page) -> PageDocument:
+def _document(connection: SiteConnection, page: ConfluencePage) -> PageDocument:
     return open_document(connection.site.kind, page.body)
 
 
@@ -41,7 +41,9 @@ def _text(document: PageDocument, part: str | None) -> str:
     return document.markdown() if part is None else document.section(part).markdown
 
 
-async def find_page(api: ConfluenceApi, id: str, *, version: int | None = None, with_body: bool = True) -> Page:
+async def find_page(
+    api: ConfluenceApi, id: str, *, version: int | None = None, with_body: bool = True
+) -> ConfluencePage:
     """A page by id, or by space and title."""
     space, slash, title = id.partition("/")
     if slash and title:

@@ -7,9 +7,9 @@ from pydantic import Field
 from mcp_atl.answers.listing import Item
 from mcp_atl.answers.users import short_user
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, Parameters, reads
+from mcp_atl.command import CommandCall, Parameters, reads
 from mcp_atl.site import Product
 from toolcharter import Example, ToolError
 
@@ -35,7 +35,7 @@ class HealthCheck(Parameters):
         )
     ],
 )
-async def health_check(call: Call[HealthCheck]) -> Item:
+async def health_check(call: CommandCall[HealthCheck]) -> Item:
     """Check that Jira and Confluence can be reached.
 
     Use this if a command fails, or to see all sites.
@@ -61,7 +61,7 @@ async def health_check(call: Call[HealthCheck]) -> Item:
     return Item(value)
 
 
-async def _state(connection: Connection, product: Product, options: HealthCheck) -> Json:
+async def _state(connection: SiteConnection, product: Product, options: HealthCheck) -> Json:
     if (connection.site.jira_url if product == "jira" else connection.site.confluence_url) is None:
         return {"ok": False, "error": "not configured"}
     try:

@@ -8,7 +8,7 @@ from pydantic_core import PydanticUndefined
 
 from mcp_atl.answers.listing import Item
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call, Command, Parameters, reads
+from mcp_atl.command import Command, CommandCall, Parameters, reads
 from toolcharter import Example, InvalidArguments
 
 
@@ -28,7 +28,7 @@ class Help(Parameters):
         )
     ],
 )
-async def help(call: Call[Help]) -> Item:  # noqa: A001 - the name of the command
+async def help(call: CommandCall[Help]) -> Item:  # noqa: A001 - the name of the command
     """Explain how to use a command.
 
     Use this before a command that is new to you, or after a parameter was refused.

@@ -8,7 +8,7 @@ from mcp_atl.answers.history import short_change, short_version
 from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, ListParameters, reads
+from mcp_atl.command import CommandCall, ListParameters, reads
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
@@ -41,7 +41,7 @@ class History(ListParameters):
         )
     ],
 )
-async def history(call: Call[History]) -> Item | Listing:
+async def history(call: CommandCall[History]) -> Item | Listing:
     """Show the changes of an issue or the versions of a page.
 
     Use this to learn who changed what, or how two versions of a page differ.
@@ -66,7 +66,7 @@ async def history(call: Call[History]) -> Item | Listing:
     return Listing("versions", versions, page.next_cursor)
 
 
-async def _diff(call: Call[History], id: str) -> dict[str, object]:
+async def _diff(call: CommandCall[History], id: str) -> dict[str, object]:
     api, site = confluence(call.connection), call.connection.site
     current = await find_page(api, id)
     numbers = [*call.parameters.diff, current.version][:2]

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from mcp_atl.answers.listing import Item
 from mcp_atl.client.agile import AgileApi
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at, list_at
-from mcp_atl.command import Call, Parameters, writes
+from mcp_atl.command import CommandCall, Parameters, writes
 from mcp_atl.resolve.issues import issue_key, issue_keys
 from toolcharter import Example, InvalidArguments, NotFound
 
@@ -35,7 +35,7 @@ class Link(Parameters):
         )
     ],
 )
-async def link(call: Call[Link]) -> Item:
+async def link(call: CommandCall[Link]) -> Item:
     """Link an issue to another issue, an epic or an address.
 
     Use this to connect issues, fill an epic or add a web link; remove takes a link away.
@@ -51,7 +51,7 @@ async def link(call: Call[Link]) -> Item:
     return Item(await _issues(call, issue_key(call.required_subject), issue_key(options.to)))
 
 
-async def _issues(call: Call[Link], key: str, other: str) -> Json:
+async def _issues(call: CommandCall[Link], key: str, other: str) -> Json:
     options, api = call.parameters, jira(call.connection)
     kind, outward = await _link_type(call.connection, options.type)
     if not options.remove:
@@ -72,7 +72,7 @@ async def _issues(call: Call[Link], key: str, other: str) -> Json:
     )
 
 
-async def _link_type(connection: Connection, wanted: str) -> tuple[Json, bool]:
+async def _link_type(connection: SiteConnection, wanted: str) -> tuple[Json, bool]:
     """The kind of link that a name means, and whether it points away from the subject."""
     types, name = await jira(connection).link_types(), wanted.strip().lower()
     for one in types:
@@ -86,14 +86,14 @@ async def _link_type(connection: Connection, wanted: str) -> tuple[Json, bool]:
     )
 
 
-async def _epic(call: Call[Link]) -> Json:
+async def _epic(call: CommandCall[Link]) -> Json:
     keys = issue_keys(call.required_subject)
     epic = "none" if call.parameters.remove else issue_key(call.parameters.to)
     await AgileApi(call.connection).move_to_epic(epic, keys)
     return {"key": ", ".join(keys), "type": "epic", "to": None if epic == "none" else epic}
 
 
-async def _remote(call: Call[Link], key: str) -> Json:
+async def _remote(call: CommandCall[Link], key: str) -> Json:
     options, api = call.parameters, jira(call.connection)
     if not options.remove:
         await api.add_remote_link(key, {"object": {"url": options.to, "title": options.title or options.to}})

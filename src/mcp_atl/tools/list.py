@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mcp_atl.answers.listing import Listing
-from mcp_atl.command import Call, Id, ListParameters, reads
+from mcp_atl.command import CommandCall, Id, ListParameters, reads
 from mcp_atl.tools.listings import KINDS
 from toolcharter import Example, InvalidArguments
 
@@ -37,7 +37,7 @@ class List(ListParameters):
         )
     ],
 )
-async def list(call: Call[List]) -> Listing:  # noqa: A001 - the name of the command
+async def list(call: CommandCall[List]) -> Listing:  # noqa: A001 - the name of the command
     """List Jira projects, boards, sprints, components, wiki spaces and so on.
 
     Use this to see which ones exist, and their ids.

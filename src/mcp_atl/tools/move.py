@@ -9,7 +9,7 @@ from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, Parameters, writes
+from mcp_atl.command import CommandCall, Parameters, writes
 from mcp_atl.resolve.issues import issue_keys
 from mcp_atl.resolve.references import Reference, reference, references
 from mcp_atl.tools.get_page import find_page
@@ -43,7 +43,7 @@ class Move(Parameters):
         )
     ],
 )
-async def move(call: Call[Move]) -> Item:
+async def move(call: CommandCall[Move]) -> Item:
     """Move issues to a sprint, backlog or project, or a page.
 
     Use this to plan sprints, put a page below another, or with copy_as copy one.
@@ -69,7 +69,7 @@ async def move(call: Call[Move]) -> Item:
     )
 
 
-async def _batches(call: Call[Move], keys: list[str], sprint: str | None) -> Json:
+async def _batches(call: CommandCall[Move], keys: list[str], sprint: str | None) -> Json:
     api = AgileApi(call.connection)
     for start in range(0, len(keys), AT_ONCE):
         part = keys[start : start + AT_ONCE]
@@ -77,12 +77,12 @@ async def _batches(call: Call[Move], keys: list[str], sprint: str | None) -> Jso
     return {"moved": keys, "to": "backlog" if sprint is None else f"sprint:{sprint}"}
 
 
-async def _project(call: Call[Move], keys: list[str], project: str) -> Json:
+async def _project(call: CommandCall[Move], keys: list[str], project: str) -> Json:
     task = await jira(call.connection).move_to_project(keys, project, call.parameters.type)
     return {"moved": keys, "to": f"project:{project}", "task": task}
 
 
-async def _page(call: Call[Move], id: str, target: Reference) -> Json:
+async def _page(call: CommandCall[Move], id: str, target: Reference) -> Json:
     options, api = call.parameters, confluence(call.connection)
     if target.kind != "page":
         raise InvalidArguments(

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mcp_atl.answers.listing import Item
-from mcp_atl.command import Call, Parameters, reads
+from mcp_atl.command import CommandCall, Parameters, reads
 from mcp_atl.tools.reports import KINDS
 from toolcharter import Example, InvalidArguments
 
@@ -29,7 +29,7 @@ class Report(Parameters):
         )
     ],
 )
-async def report(call: Call[Report]) -> Item:
+async def report(call: CommandCall[Report]) -> Item:
     """Work out figures about issues and pages.
 
     Use this for how long it was in each status, SLA, the tree of an epic, dependencies or page views.

@@ -11,10 +11,10 @@ from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.answers.pages import FOUND_SHAPE, found_page
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection
+from mcp_atl.client.connection import SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.service import ServiceApi
-from mcp_atl.command import Call, ListParameters, reads
+from mcp_atl.command import CommandCall, ListParameters, reads
 from mcp_atl.convert.texts import to_markdown
 from mcp_atl.resolve.fields import Fields
 from mcp_atl.resolve.queries import (
@@ -57,7 +57,7 @@ class Search(ListParameters):
         )
     ],
 )
-async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
+async def search(call: CommandCall[Search]) -> Listing | Item | list[Listing]:
     """Search Jira issues and Confluence pages.
 
     Use this to find or count tickets, bugs or pages by words, query or status: what is open, overdue, assigned to
@@ -94,7 +94,7 @@ def _divide_fields(fields: tuple[str, ...] | None) -> dict[str, tuple[str, ...] 
     }
 
 
-async def _issues(call: Call[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
+async def _issues(call: CommandCall[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
     connection = call.connection
     fields = Fields(connection)
     wanted = first_names(shown) if shown is not None else list(SEARCH_FIELDS)
@@ -110,7 +110,7 @@ async def _issues(call: Call[Search], text: str, cursor: str | None, shown: tupl
     return Listing("issues", items, found.next_cursor, found.total, shape, fields=shown)
 
 
-async def _pages(call: Call[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
+async def _pages(call: CommandCall[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
     connection = call.connection
     cql = restrict_cql(connection.site, _cql(text))
     found = await confluence(connection).search(cql, limit=call.parameters.limit, cursor=cursor)
@@ -118,7 +118,7 @@ async def _pages(call: Call[Search], text: str, cursor: str | None, shown: tuple
     return Listing("pages", pages, found.next_cursor, None, FOUND_SHAPE, fields=shown)
 
 
-async def _count(call: Call[Search], product: Product, text: str) -> int:
+async def _count(call: CommandCall[Search], product: Product, text: str) -> int:
     connection = call.connection
     if product == "jira":
         return await jira(connection).count(restrict_jql(connection.site, await _jql(connection, text)))
@@ -126,7 +126,7 @@ async def _count(call: Call[Search], product: Product, text: str) -> int:
     return found.total if found.total is not None else len(found.items)
 
 
-async def _jql(connection: Connection, text: str) -> str:
+async def _jql(connection: SiteConnection, text: str) -> str:
     """The query for a subject."""
     scope = scope_of(text)
     if scope is None:
@@ -135,7 +135,7 @@ async def _jql(connection: Connection, text: str) -> str:
     return combine(await _scope_condition(connection, scope), rest)
 
 
-async def _scope_condition(connection: Connection, scope: Scope) -> str:
+async def _scope_condition(connection: SiteConnection, scope: Scope) -> str:
     match scope.kind:
         case "sprint" | "filter":
             return f"{scope.kind} = {quoted(scope.id)}"

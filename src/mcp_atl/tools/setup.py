@@ -11,8 +11,8 @@ from mcp_atl.answers.users import short_user
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, Parameters, writes
-from mcp_atl.site import Access, Credentials, Kind, Secret, Site
+from mcp_atl.command import CommandCall, Parameters, writes
+from mcp_atl.site import Access, AtlassianSite, Credentials, Kind, Secret
 from mcp_atl.sites.environment import kind_of, site_root
 from toolcharter import Example, InvalidArguments, PermissionDenied, ToolError
 
@@ -52,7 +52,7 @@ class Setup(Parameters):
         )
     ],
 )
-async def setup_atlassian_credentials(call: Call[Setup]) -> Item:
+async def setup_atlassian_credentials(call: CommandCall[Setup]) -> Item:
     """Set up an Atlassian site and its credentials.
 
     Use this to add or connect the user's site. The credentials are tried first.
@@ -80,7 +80,7 @@ def _access(address: str, options: Setup) -> Access:
             "parameters.email: is required on Cloud, where an API token belongs to an e-mail address.",
             fields=("parameters",),
         )
-    site = Site(
+    site = AtlassianSite(
         name=options.name or url.hostname,
         kind=kind,
         jira_url=site_root(address),
@@ -92,7 +92,7 @@ def _access(address: str, options: Setup) -> Access:
     return Access(site, credentials, credentials)
 
 
-async def _try(call: Call[Setup], access: Access) -> Json:
+async def _try(call: CommandCall[Setup], access: Access) -> Json:
     """Whether the credentials are good for at least one product. What the site said is shown for the other."""
     connection = call.server.sites.connection(access)
     states: Json = {}

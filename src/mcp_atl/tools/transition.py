@@ -8,7 +8,7 @@ from mcp_atl.answers.listing import Item
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at, object_at
-from mcp_atl.command import Call, Id, Parameters, writes
+from mcp_atl.command import CommandCall, Id, Parameters, writes
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.resolve.issues import issue_key
 from mcp_atl.resolve.times import now_of
@@ -37,7 +37,7 @@ class Transition(Parameters):
         )
     ],
 )
-async def transition(call: Call[Transition]) -> Item:
+async def transition(call: CommandCall[Transition]) -> Item:
     """Move an issue along its workflow.
 
     Use this to start, close, resolve or reopen it: to change its status.

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from mcp_atl.answers.listing import Item
-from mcp_atl.command import Call, Parameters, writes
+from mcp_atl.command import CommandCall, Parameters, writes
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.changes import KINDS
 from toolcharter import Example, InvalidArguments
@@ -58,7 +58,7 @@ class Update(Parameters):
         )
     ],
 )
-async def update(call: Call[Update]) -> Item:
+async def update(call: CommandCall[Update]) -> Item:
     """Change an issue, or a part of a page.
 
     Use this to assign it, set fields such as due date, add labels or watchers, or edit or replace a section or

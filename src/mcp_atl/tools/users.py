@@ -6,7 +6,7 @@ from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.answers.users import SHAPE, full_user
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, ListParameters, Parameters, reads
+from mcp_atl.command import CommandCall, ListParameters, Parameters, reads
 from mcp_atl.resolve.users import ME, find_user
 from toolcharter import Example
 
@@ -36,7 +36,7 @@ class SearchUsers(ListParameters):
         )
     ],
 )
-async def user_info(call: Call[UserInfo]) -> Item:
+async def user_info(call: CommandCall[UserInfo]) -> Item:
     """Show who a Jira or wiki user is.
 
     Use this for one person, or for who you are signed in as.
@@ -63,7 +63,7 @@ async def user_info(call: Call[UserInfo]) -> Item:
         )
     ],
 )
-async def search_users(call: Call[SearchUsers]) -> Listing:
+async def search_users(call: CommandCall[SearchUsers]) -> Listing:
     """Find people by part of a name or e-mail.
 
     Use this to look up users and account ids.

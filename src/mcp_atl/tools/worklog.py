@@ -7,7 +7,7 @@ from pydantic import Field
 from mcp_atl.answers.listing import Item
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call, Id, Parameters, writes
+from mcp_atl.command import CommandCall, Id, Parameters, writes
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.resolve.dates import duration, moment
 from mcp_atl.resolve.issues import issue_key
@@ -39,7 +39,7 @@ class Worklog(Parameters):
         )
     ],
 )
-async def worklog(call: Call[Worklog]) -> Item:
+async def worklog(call: CommandCall[Worklog]) -> Item:
     """Log work on an issue, or change what was logged.
 
     Use this when the user says how many hours they spent.
@@ -63,7 +63,7 @@ async def worklog(call: Call[Worklog]) -> Item:
     return Item({"key": key, "id": str(made["id"]), "time": made.get("timeSpent")})
 
 
-def _entry(call: Call[Worklog]) -> Json:
+def _entry(call: CommandCall[Worklog]) -> Json:
     options, now = call.parameters, now_of(call.context)
     entry: Json = {}
     if options.time is not None:

@@ -2,6 +2,6 @@
 
 from mcp_core.audit.chain import read_key
 from mcp_core.audit.trail import AuditTrail, FailurePolicy
-from mcp_core.audit.verify import Problem, Report, verify
+from mcp_core.audit.verify import TrailProblem, TrailReport, verify
 
-__all__ = ["AuditTrail", "FailurePolicy", "Problem", "Report", "read_key", "verify"]
+__all__ = ["AuditTrail", "FailurePolicy", "TrailProblem", "TrailReport", "read_key", "verify"]

@@ -13,7 +13,7 @@ from mcp_core.audit.file import rotated_files
 POLL_SECONDS = 0.5
 
 
-class Filter(NamedTuple):
+class RecordFilter(NamedTuple):
     """Which records are wanted. None stands for all."""
 
     tool: str | None = None

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
-from mcp_core.audit.reader import Filter
+from mcp_core.audit.reader import RecordFilter
 from mcp_core.audit.trail import Row
 from mcp_core.db import Database, address, open_database
 from mcp_core.errors import Unavailable
@@ -114,7 +114,7 @@ class DatabaseSink:
         """The number of the last record of each chain."""
         return await self._database.read(_heads)
 
-    async def find(self, wanted: Filter) -> AsyncIterator[bytes]:
+    async def find(self, wanted: RecordFilter) -> AsyncIterator[bytes]:
         """The records that are wanted as lines, by time."""
         after: tuple[str, str, int] | None = None
         while True:
@@ -166,7 +166,7 @@ def _heads(connection: Connection) -> dict[str, int]:
 
 
 def _find(
-    connection: Connection, wanted: Filter, after: tuple[str, str, int] | None
+    connection: Connection, wanted: RecordFilter, after: tuple[str, str, int] | None
 ) -> list[tuple[str, str, int, str]]:
     columns = _RECORDS.c
     query = select(columns.time, columns.chain, columns.seq, columns.record)

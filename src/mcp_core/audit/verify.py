@@ -12,7 +12,7 @@ _CHECKPOINT = re.compile(r"([^\s:]+):(\d+):([0-9a-f]{64})\b")
 _MAX_PROBLEMS = 100
 
 
-class Problem(NamedTuple):
+class TrailProblem(NamedTuple):
     """Something that is wrong with a trail."""
 
     place: str
@@ -44,11 +44,11 @@ class _Run(NamedTuple):
 
 
 @dataclass(slots=True)
-class Report:
+class TrailReport:
     """The findings of a verification."""
 
     chains: dict[str, ChainReport] = field(default_factory=dict[str, ChainReport])
-    problems: list[Problem] = field(default_factory=list[Problem])
+    problems: list[TrailProblem] = field(default_factory=list[TrailProblem])
     fragments: int = 0
     """Lines that are not records: what a full disk leaves."""
     unchecked: int = 0
@@ -57,12 +57,14 @@ class Report:
     def add(self, place: str, text: str) -> None:
         """Note a problem. After a hundred, no more are noted."""
         if len(self.problems) < _MAX_PROBLEMS:
-            self.problems.append(Problem(place, text))
+            self.problems.append(TrailProblem(place, text))
 
 
-def verify(files: Iterable[tuple[str, Iterable[bytes]]], key: bytes | None = None, checkpoints: str = "") -> Report:
+def verify(
+    files: Iterable[tuple[str, Iterable[bytes]]], key: bytes | None = None, checkpoints: str = ""
+) -> TrailReport:
     """Check all records of all files, in any order of files. `checkpoints` is any text with checkpoints in it."""
-    report, known = Report(), _Checkpoints(checkpoints)
+    report, known = TrailReport(), _Checkpoints(checkpoints)
     runs: dict[str, list[_Run]] = {}
     for file, lines in files:
         for chain, run in _check_file(file, lines, key, known, report).items():
@@ -91,7 +93,7 @@ class _Checkpoints:
 
 
 def _check_file(
-    file: str, lines: Iterable[bytes], key: bytes | None, checkpoints: _Checkpoints, report: Report
+    file: str, lines: Iterable[bytes], key: bytes | None, checkpoints: _Checkpoints, report: TrailReport
 ) -> dict[str, _Run]:
     runs: dict[str, _Run] = {}
     for number, line in enumerate(lines, start=1):
@@ -110,7 +112,7 @@ def _check_file(
     return runs
 
 
-def _check_record(record: Record, place: str, report: Report, key: bytes | None) -> None:
+def _check_record(record: Record, place: str, report: TrailReport, key: bytes | None) -> None:
     found = report.chains.setdefault(record.chain, ChainReport(record.chain))
     found.records += 1
     if "hmac" in record.members:
@@ -124,7 +126,7 @@ def _check_record(record: Record, place: str, report: Report, key: bytes | None)
         found.lost += _number(record.members.get("records"))
 
 
-def _check_link(before: Record, record: Record, place: str, report: Report) -> None:
+def _check_link(before: Record, record: Record, place: str, report: TrailReport) -> None:
     if record.seq == before.seq + 1:
         if record.prev != before.hash:
             report.add(place, f"record {record.seq} of {record.chain} does not follow the record before it")
@@ -136,7 +138,7 @@ def _check_link(before: Record, record: Record, place: str, report: Report) -> N
         report.add(place, f"record {record.seq} of {record.chain} stands after record {before.seq}")
 
 
-def _join(chain: str, runs: list[_Run], report: Report) -> None:
+def _join(chain: str, runs: list[_Run], report: TrailReport) -> None:
     """Check the links between files. The first record of all may be any: retention removes older ones."""
     found = report.chains[chain]
     found.first, found.last, found.head = runs[0].first.seq, runs[-1].last.seq, runs[-1].last.hash
@@ -147,7 +149,7 @@ def _join(chain: str, runs: list[_Run], report: Report) -> None:
         _check_link(before.last, after.first, f"{after.file}, its first record of {chain}", report)
 
 
-def _check_missing(chain: str, seq: int, report: Report) -> None:
+def _check_missing(chain: str, seq: int, report: TrailReport) -> None:
     """A checkpoint whose record was not found: a part of the chain, or all of it, is missing."""
     found = report.chains.get(chain)
     if found is None:

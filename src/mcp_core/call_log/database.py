@@ -36,7 +36,7 @@ _CACHE_KB = 1000
 """What a connection keeps of the file. The newest rows are all that is written to."""
 
 
-class Session(Protocol):
+class LogTransaction(Protocol):
     """A transaction. SQL names its values: `:name`."""
 
     @property
@@ -57,7 +57,7 @@ class Session(Protocol):
         ...
 
 
-Work = Callable[Concatenate[Session, P], T]
+Work = Callable[Concatenate[LogTransaction, P], T]
 
 
 class CallDatabase(Protocol):

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
 from mcp_core.call_log.counts import MINUTE, QUARTER, CountKey
-from mcp_core.call_log.database import CallDatabase, Session, open_call_database
+from mcp_core.call_log.database import CallDatabase, LogTransaction, open_call_database
 from mcp_core.call_log.entry import CallEntry, CallFilter
 
 _DELETED_AT_ONCE = 5000
@@ -170,7 +170,7 @@ class CallStore:
         return await self._database.read(_totals, wanted, since, step, by, most=most)
 
 
-def _create_tables(session: Session) -> None:
+def _create_tables(session: LogTransaction) -> None:
     if session.is_postgres:  # two processes may start at the same time
         session.rows(_LOCK)
     for statement in _CREATE:
@@ -195,7 +195,9 @@ def _storable(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def _write(session: Session, rows: Sequence[Mapping[str, Any]], counts: Mapping[CountKey, Sequence[int]]) -> None:
+def _write(
+    session: LogTransaction, rows: Sequence[Mapping[str, Any]], counts: Mapping[CountKey, Sequence[int]]
+) -> None:
     if session.is_postgres:
         # Ids must become visible in their order, or a reader would miss some.
         session.rows(_LOCK)
@@ -210,7 +212,7 @@ def _write(session: Session, rows: Sequence[Mapping[str, Any]], counts: Mapping[
     session.run_many(_ADD_COUNT, values)
 
 
-def _delete_old(session: Session, oldest: float) -> bool:
+def _delete_old(session: LogTransaction, oldest: float) -> bool:
     """Delete some of what is older; returns whether there may be more. In parts, so that no write waits for long."""
     deleted = session.run(
         "DELETE FROM toolcharter_calls WHERE id IN (SELECT id FROM toolcharter_calls WHERE time < :oldest LIMIT :most)",
@@ -226,7 +228,7 @@ def _delete_old(session: Session, oldest: float) -> bool:
     return deleted == _DELETED_AT_ONCE
 
 
-def _delete_more(session: Session, most: int) -> None:
+def _delete_more(session: LogTransaction, most: int) -> None:
     """Delete the oldest calls if all take more room than `most`."""
     ((total,),) = session.rows("SELECT coalesce(sum(size), 0) FROM toolcharter_calls")
     if total <= most:
@@ -247,21 +249,21 @@ def _entry(row: Sequence[Any]) -> CallEntry:
     return entry._replace(cached=bool(entry.cached), details=json.loads(str(entry.details)))
 
 
-def _last_id(session: Session) -> int:
+def _last_id(session: LogTransaction) -> int:
     return session.rows("SELECT coalesce(max(id), 0) FROM toolcharter_calls")[0][0]
 
 
-def _after(session: Session, last: int, most: int) -> list[CallEntry]:
+def _after(session: LogTransaction, last: int, most: int) -> list[CallEntry]:
     rows = session.rows(f"{_SELECT} WHERE id > :last ORDER BY id LIMIT :most", {"last": last, "most": most})
     return [_entry(row) for row in rows]
 
 
-def _get(session: Session, number: int) -> CallEntry | None:
+def _get(session: LogTransaction, number: int) -> CallEntry | None:
     rows = session.rows(f"{_SELECT} WHERE id = :id", {"id": number})
     return _entry(rows[0]) if rows else None
 
 
-def _find(session: Session, wanted: CallFilter, before: int | None, most: int) -> list[CallEntry]:
+def _find(session: LogTransaction, wanted: CallFilter, before: int | None, most: int) -> list[CallEntry]:
     condition, values = _condition(wanted)
     if wanted.text:
         condition += f" AND ({_CONTAINS})"
@@ -307,7 +309,7 @@ def _since(wanted: CallFilter, since: float, step: int) -> tuple[str, dict[str, 
     return f"step = :step AND slot >= :slot AND {condition}", values
 
 
-def _slots(session: Session, wanted: CallFilter, since: float, step: int) -> list[Slot]:
+def _slots(session: LogTransaction, wanted: CallFilter, since: float, step: int) -> list[Slot]:
     condition, values = _since(wanted, since, step)
     rows = session.rows(
         # The condition has names of columns and of values, and no value.
@@ -318,7 +320,7 @@ def _slots(session: Session, wanted: CallFilter, since: float, step: int) -> lis
     return [Slot(slot, outcome, bool(cached), bucket, int(calls)) for slot, outcome, cached, bucket, calls in rows]
 
 
-def _totals(session: Session, wanted: CallFilter, since: float, step: int, by: str, *, most: int) -> list[Total]:
+def _totals(session: LogTransaction, wanted: CallFilter, since: float, step: int, by: str, *, most: int) -> list[Total]:
     condition, values = _since(wanted, since, step)
     rows = session.rows(
         f"SELECT {by}, sum(calls), sum(tokens) FROM toolcharter_call_counts WHERE {condition} "  # noqa: S608 - the same

@@ -69,7 +69,7 @@ class Postgres:
         return run
 
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
-        return one_transaction(self, partial(_Session.open, self._write_engine), first)
+        return one_transaction(self, partial(_PostgresTransaction.open, self._write_engine), first)
 
     async def close(self) -> None:
         await self._write_engine.dispose()
@@ -90,14 +90,14 @@ def _run_write(engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwar
         return work(connection, *args, **kwargs)
 
 
-class _Session:
+class _PostgresTransaction:
     """A transaction on a connection of its own."""
 
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
     @classmethod
-    async def open(cls, engine: AsyncEngine) -> "_Session":
+    async def open(cls, engine: AsyncEngine) -> "_PostgresTransaction":
         async with _connection_errors():
             return cls(await engine.connect())
 

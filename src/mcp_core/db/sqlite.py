@@ -123,9 +123,9 @@ class Sqlite:
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
         return one_transaction(self, self._open_session, first)
 
-    async def _open_session(self) -> "_Session":
+    async def _open_session(self) -> "_SqliteTransaction":
         await self._turn.take(long=False)
-        return _Session(self._turn, self._begin_at_once, self._writer, self._write_engine)
+        return _SqliteTransaction(self._turn, self._begin_at_once, self._writer, self._write_engine)
 
     def _begin_at_once(self) -> Connection | None:
         if self._may_write_at_once():
@@ -161,7 +161,7 @@ def _file_errors() -> Generator[None]:
         raise Unavailable(CANNOT_BE_USED) from error
 
 
-class _Session:
+class _SqliteTransaction:
     """A transaction that has the turn to write, so that other writes wait for theirs behind it.
 
     The event loop runs its units of work while all of them are short, and then the writer's thread.

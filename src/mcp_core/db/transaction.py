@@ -21,7 +21,7 @@ T = TypeVar("T")
 Unit = Callable[[Connection], T]
 
 
-class Session(Protocol):
+class OpenTransaction(Protocol):
     """An open transaction in one kind of database."""
 
     async def run(self, unit: Unit[T], *, short: bool) -> T:
@@ -36,10 +36,12 @@ class Session(Protocol):
 class Transaction:
     """The transaction of one call, which its first write begins."""
 
-    def __init__(self, database: object, open_session: Callable[[], Awaitable[Session]], first: Unit[None]) -> None:
+    def __init__(
+        self, database: object, open_session: Callable[[], Awaitable[OpenTransaction]], first: Unit[None]
+    ) -> None:
         """`first` is short, as is what `commit` gets."""
         self._database, self._open_session, self._first = database, open_session, first
-        self._session: Session | None = None
+        self._session: OpenTransaction | None = None
         self._lock = asyncio.Lock()
         self.failure: Exception | None = None
         """What `first` raised. No unit of work runs without it."""
@@ -115,7 +117,7 @@ def current(database: object) -> Transaction | None:
 
 @asynccontextmanager
 async def one_transaction(
-    database: object, open_session: Callable[[], Awaitable[Session]], first: Unit[None]
+    database: object, open_session: Callable[[], Awaitable[OpenTransaction]], first: Unit[None]
 ) -> AsyncGenerator[Transaction]:
     """Run the units of work of this task in one transaction."""
     transaction = Transaction(database, open_session, first)

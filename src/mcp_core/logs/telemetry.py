@@ -139,7 +139,7 @@ _ERRORS = frozenset({"validation", "business", "system"})
 
 
 @dataclass(slots=True)
-class Tally:
+class ToolCounts:
     """The counts of one tool."""
 
     outcomes: dict[str, int] = field(default_factory=dict[str, int])
@@ -294,7 +294,7 @@ class Telemetry:
         tracer_provider: "TracerProvider | None" = None,
     ) -> None:
         self.server = server
-        self.tallies: dict[str, Tally] = {}
+        self.tallies: dict[str, ToolCounts] = {}
         self.in_flight = 0
         """Calls that are running."""
         self._counts: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -350,7 +350,7 @@ class Telemetry:
         """Count one call. `cached` is None where the cache was not used."""
         tally = self.tallies.get(tool)
         if tally is None:
-            tally = self.tallies[tool] = Tally()
+            tally = self.tallies[tool] = ToolCounts()
         tally.outcomes[outcome] = tally.outcomes.get(outcome, 0) + 1
         tally.seconds += seconds
         tally.buckets[bisect.bisect_left(BUCKETS, seconds)] += 1
@@ -477,7 +477,7 @@ def _family(name: str, lines: list[str]) -> str:
     return f"# HELP {exposed} {metric.description}\n# TYPE {exposed} {metric.kind}\n" + "".join(lines)
 
 
-def _histogram(server: str, tool: str, tally: Tally) -> Iterator[str]:
+def _histogram(server: str, tool: str, tally: ToolCounts) -> Iterator[str]:
     total, name = 0, exposed_name(DURATION)
     for limit, number in zip((*BUCKETS, "+Inf"), tally.buckets, strict=True):
         total += number

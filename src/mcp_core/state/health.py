@@ -10,7 +10,7 @@ CHECK_SECONDS = 1.0
 """How long a dependency may take to answer, and how long its answer holds: probes must not become a load."""
 
 
-class HealthCheck:
+class DependencyCheck:
     """Tries a dependency, and remembers since when it can be reached or not."""
 
     def __init__(self, name: str, probe: Callable[[], Awaitable[object]]) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlencode
 
 from starlette.responses import Response
 
-from toolcharter.console import CallFailed, Html, Page, ToolAnswer, View, element, join, markdown, tag
+from toolcharter.console import ConsolePage, Html, ToolAnswer, ToolFailed, View, element, join, markdown, tag
 from toolcharter.plurals import count
 
 PATH, READ_PATH = "/console/guide", "/console/guide/read"
@@ -21,7 +21,7 @@ async def _show(view: View) -> Response:
     query, expression = view.parameter("q").strip(), view.parameter("expression").strip()
     try:
         found = await (_search(view, query) if query else _documents(view, expression))
-    except CallFailed as error:
+    except ToolFailed as error:
         found = element("p", str(error), class_="problem", role="alert")
     return view.page("Guide", element("h1", "Guide"), _forms(query, expression), found, scripts=["guide.css"])
 
@@ -130,7 +130,7 @@ async def _read(view: View) -> Response:
     back = element("p", element("a", "All documents", href=PATH))
     try:
         answer = await view.call(view.app("guide"), "get_content", _given(arguments))
-    except CallFailed as error:
+    except ToolFailed as error:
         return view.page("Guide", back, element("h1", expression), element("p", str(error), role="alert"), status=404)
     documents: list[dict[str, Any]] = answer.value["content"]
     taken = {"content"}
@@ -182,4 +182,4 @@ def _more(expression: str, cursor: str | None) -> Html | None:
     return element("p", element("a", "Read on", href=address, class_="button quiet"))
 
 
-PAGES = [Page(PATH, _show, "Guide", 40), Page(READ_PATH, _read)]
+PAGES = [ConsolePage(PATH, _show, "Guide", 40), ConsolePage(READ_PATH, _read)]

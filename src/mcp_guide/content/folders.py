@@ -17,7 +17,7 @@ MISSING_ERRNOS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAM
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FolderListing:
     """The contents of a folder when it had this stamp."""
 
     stamp: Stamp
@@ -45,11 +45,11 @@ class FolderListings:
     def __init__(self, files: Files) -> None:
         self._files = files
         self._root = os.fspath(files.root)
-        self._listings: dict[str, Listing] = {}
+        self._listings: dict[str, FolderListing] = {}
         self.unreadable: dict[str, str] = {}
         """Folders that cannot be listed, with the reason."""
 
-    def listing(self, parts: tuple[str, ...]) -> Listing:
+    def listing(self, parts: tuple[str, ...]) -> FolderListing:
         """The listing of a folder, reached from the root without following a link."""
         folder = "/".join(parts)
         opened = self._files.open_folder(parts)
@@ -71,7 +71,7 @@ class FolderListings:
         self._listings[folder] = listing
         return listing
 
-    def walk(self, parts: tuple[str, ...], depth: int | None = None) -> Iterator[tuple[str, Listing]]:
+    def walk(self, parts: tuple[str, ...], depth: int | None = None) -> Iterator[tuple[str, FolderListing]]:
         """A folder and the folders below it, down to a depth, each with its listing."""
         waiting = [("/".join(parts), self.listing(parts), 0)]
         while waiting:
@@ -87,7 +87,7 @@ class FolderListings:
         """Drop the cached listing of a folder."""
         self._listings.pop("/".join(parts), None)
 
-    def _child_listing(self, folder: str) -> Listing | None:
+    def _child_listing(self, folder: str) -> FolderListing | None:
         """The listing of a folder that its parent names; None if it is gone or not readable.
 
         The path to it was just walked, so one stat of the folder itself is enough: the stamp includes the inode.
@@ -112,7 +112,7 @@ class FolderListings:
                 del self._listings[known]
 
 
-def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable: bool) -> Listing:
+def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable: bool) -> FolderListing:
     documents: dict[str, list[str]] = {}
     folders: list[str] = []
     for entry in entries:
@@ -123,4 +123,4 @@ def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable:
             documents.setdefault(stem(normalize(name)), []).append(name)
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
-    return Listing(at, reliable, documents, tuple(folders), sum(map(len, documents.values())))
+    return FolderListing(at, reliable, documents, tuple(folders), sum(map(len, documents.values())))

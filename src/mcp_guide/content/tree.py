@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mcp_guide.content.documents import Document, DocumentCache, make_document
 from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Files, is_name, is_stamp_reliable, split_path, stamp
-from mcp_guide.content.folders import MISSING_ERRNOS, FolderListings, Listing
+from mcp_guide.content.folders import MISSING_ERRNOS, FolderListing, FolderListings
 from mcp_guide.content.patterns import FolderScope, PatternSet, compile_patterns, normalize, quote_text, stem
 from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
 
@@ -72,10 +72,10 @@ class DocumentTree:
         self._files = Files(root)
         self._root = os.fspath(root)
         self._listings = FolderListings(self._files)
-        self._sorted_folders: dict[str, tuple[Listing, list[str]]] = {}
+        self._sorted_folders: dict[str, tuple[FolderListing, list[str]]] = {}
         self._lock = threading.RLock()
         self._documents = DocumentCache(cached_bytes)
-        self._matches: dict[tuple[str, PatternSet], tuple[dict[str, Listing], list[str]]] = {}
+        self._matches: dict[tuple[str, PatternSet], tuple[dict[str, FolderListing], list[str]]] = {}
 
     @property
     def root(self) -> str:
@@ -124,14 +124,14 @@ class DocumentTree:
         with self._lock:
             return bool(self._listing(_folder_parts(folder)).documents)
 
-    def walk(self, folder: str = "") -> Iterator[tuple[str, Listing]]:
+    def walk(self, folder: str = "") -> Iterator[tuple[str, FolderListing]]:
         """A folder and all folders below it, each with its listing."""
         base = _folder_parts(folder)
         with self._lock:
             self._listing(base)
             return iter(list(self._listings.walk(base)))
 
-    def statuses(self, folder: str, listing: Listing) -> Iterator[tuple[str, os.stat_result]]:
+    def statuses(self, folder: str, listing: FolderListing) -> Iterator[tuple[str, os.stat_result]]:
         """The stat result of each document in a folder that exists and can be accessed."""
         try:
             opened = self._files.open_folder(_folder_parts(folder))
@@ -234,7 +234,7 @@ class DocumentTree:
 
     # --- folders -------------------------------------------------------------------------------------------
 
-    def _listing(self, parts: tuple[str, ...]) -> Listing:
+    def _listing(self, parts: tuple[str, ...]) -> FolderListing:
         """The listing of a folder, reached from the root without following a link. Raises NotFound."""
         with self._folder_errors("/".join(parts)):
             return self._listings.listing(parts)
@@ -252,7 +252,7 @@ class DocumentTree:
 
     # --- matching ------------------------------------------------------------------------------------------
 
-    def _walk_scope(self, base: tuple[str, ...], scope: FolderScope) -> Iterator[tuple[str, Listing]]:
+    def _walk_scope(self, base: tuple[str, ...], scope: FolderScope) -> Iterator[tuple[str, FolderListing]]:
         parts = (*base, *scope.folder.split("/")) if scope.folder else base
         if not all(map(is_name, parts)):
             return
@@ -264,7 +264,7 @@ class DocumentTree:
                 raise self._to_tool_error(f"The folder {'/'.join(parts)!r}", error) from error
 
     def _matching_paths(
-        self, base: str, walked: dict[str, Listing], patterns: PatternSet, order: tuple[str, ...]
+        self, base: str, walked: dict[str, FolderListing], patterns: PatternSet, order: tuple[str, ...]
     ) -> list[str]:
         """The paths that match, in order. The result is cached for as long as the walked listings are the same."""
         if (names := patterns.names) is not None:
@@ -358,7 +358,7 @@ def _did_you_mean(names: Sequence[str]) -> str:
     return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""
 
 
-def _documents_named(listing: Listing, names: Iterable[str]) -> Iterator[str]:
+def _documents_named(listing: FolderListing, names: Iterable[str]) -> Iterator[str]:
     return (document for name in names for document in listing.named(name))
 
 

@@ -22,7 +22,7 @@ from typing import TypeVar
 from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_stamp_reliable, stamp
 from mcp_guide.content.folder_watch import FolderWatch
-from mcp_guide.content.folders import Listing
+from mcp_guide.content.folders import FolderListing
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.search import tables
 from mcp_guide.search.query import parse_query
@@ -54,7 +54,7 @@ _NOT_CORRUPTION = frozenset(
 class _Folder:
     """A folder in the index, and whether changes in it are noticed."""
 
-    listing: Listing | None = None
+    listing: FolderListing | None = None
     stamps: dict[str, str] = field(default_factory=dict[str, str])
     is_watched: bool = False
 
@@ -294,7 +294,7 @@ class SearchIndex:
         known = self._folders.get(folder)
         return known.stamps if known else {}
 
-    def _scan_folder(self, folder: str, listing: Listing) -> _Folder:
+    def _scan_folder(self, folder: str, listing: FolderListing) -> _Folder:
         """The stamps of the files in a folder. The watch starts first, so that no change is missed in between."""
         path = os.path.join(self._tree.root, folder) if folder else self._tree.root  # noqa: PTH118 - in a hot loop
         is_watched = self._watch.watch(folder, path, listing.stamp.device)

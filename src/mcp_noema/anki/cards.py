@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from mcp_noema.anki.collection import FIRST_TIME, LAST_TIME, Collection, parse_timestamp
+from mcp_noema.anki.collection import FIRST_TIME, LAST_TIME, AnkiCollection, parse_timestamp
 from mcp_noema.anki.deck_options import DeckOptions, to_preset
 from mcp_noema.anki.integers import clamp_count, parse_integers
 from mcp_noema.anki.memory_state import MemoryEstimator
 from mcp_noema.anki.package import PackageCard, damaged
 from mcp_noema.anki.revlog import RevlogEntry
-from mcp_noema.model import Schedule, State
+from mcp_noema.model import CardState, Schedule
 
 CARD_COLUMNS = "id nid did ord type queue due ivl factor reps lapses left odue odid flags data"
 
@@ -27,7 +27,7 @@ _SUSPENDED_QUEUE = -1
 _BURIED_QUEUES = (-2, -3)
 _LEARNING_QUEUES = (1, 3)
 """Steps within the day, and steps of a day or more."""
-_STATES = {0: State.NEW, 1: State.LEARNING, 2: State.REVIEW, 3: State.RELEARNING}
+_STATES = {0: CardState.NEW, 1: CardState.LEARNING, 2: CardState.REVIEW, 3: CardState.RELEARNING}
 _MIN_STABILITY, _MAX_STABILITY = 0.001, 36_500.0
 
 
@@ -63,10 +63,10 @@ class AnkiCard:
         return self.odue if self.odid and self.odue else self.due
 
     @property
-    def state(self) -> State:
+    def state(self) -> CardState:
         """The state. Anki's first scheduler gave relearning cards the type of a review card."""
         state = _STATES[self.type]
-        return State.RELEARNING if state is State.REVIEW and self.queue in _LEARNING_QUEUES else state
+        return CardState.RELEARNING if state is CardState.REVIEW and self.queue in _LEARNING_QUEUES else state
 
 
 def parse_card(row: Sequence[Any]) -> AnkiCard:
@@ -102,7 +102,7 @@ class CardConverter:
 
     def __init__(
         self,
-        collection: Collection,
+        collection: AnkiCollection,
         note_indexes: Mapping[int, int],
         deck_indexes: Mapping[int, int],
     ) -> None:
@@ -116,7 +116,7 @@ class CardConverter:
         if card.nid not in self._note_indexes:
             raise damaged(f"The card {card.id} belongs to the note {card.nid}, which is not in the file.")
         state = card.state
-        is_new = state is State.NEW
+        is_new = state is CardState.NEW
         position = card.home_due if is_new else _finite_number(card.data.get("pos")) or 0
         return PackageCard(
             note=self._note_indexes[card.nid],
@@ -133,13 +133,13 @@ class CardConverter:
             ease=min(max(card.factor, 0), _MAX_EASE),
         )
 
-    def _schedule(self, card: AnkiCard, state: State, log: Sequence[RevlogEntry]) -> Schedule:
+    def _schedule(self, card: AnkiCard, state: CardState, log: Sequence[RevlogEntry]) -> Schedule:
         last_review = self._last_review(card, log)
         due = self._due(card, last_review)
-        if last_review is None and state is not State.LEARNING:
+        if last_review is None and state is not CardState.LEARNING:
             last_review = due - timedelta(days=min(max(card.ivl, 1), int(_MAX_STABILITY)))
         stability, difficulty = self._memory_state(card, state, log)
-        step = None if state is State.REVIEW else self._step(card, state)
+        step = None if state is CardState.REVIEW else self._step(card, state)
         return Schedule(state, step, stability, difficulty, due, last_review)
 
     def _last_review(self, card: AnkiCard, log: Sequence[RevlogEntry]) -> datetime | None:
@@ -162,7 +162,7 @@ class CardConverter:
         return due
 
     def _memory_state(
-        self, card: AnkiCard, state: State, log: Sequence[RevlogEntry]
+        self, card: AnkiCard, state: CardState, log: Sequence[RevlogEntry]
     ) -> tuple[float | None, float | None]:
         stability, difficulty = _finite_number(card.data.get("s")), _finite_number(card.data.get("d"))
         if stability and difficulty:
@@ -170,21 +170,21 @@ class CardConverter:
                 min(max(stability, _MIN_STABILITY), _MAX_STABILITY),
                 min(max(difficulty, 1.0), 10.0),
             )
-        if state is State.LEARNING and not any(entry.is_answer for entry in log):
+        if state is CardState.LEARNING and not any(entry.is_answer for entry in log):
             return None, None
         deck_id = card.home_deck_id
         if deck_id not in self._estimators:
             self._estimators[deck_id] = MemoryEstimator(self._options(card), self._collection.calendar)
         return self._estimators[deck_id].estimate(card.ivl, card.factor, log)
 
-    def _step(self, card: AnkiCard, state: State) -> int:
+    def _step(self, card: AnkiCard, state: CardState) -> int:
         """The learning step. Anki stores the number of steps left, plus 1,000 for each step left today."""
         deck_id = card.home_deck_id
         if deck_id not in self._step_counts:
             preset = to_preset(self._options(card))
             self._step_counts[deck_id] = len(preset.learning_steps), len(preset.relearning_steps)
         learning, relearning = self._step_counts[deck_id]
-        steps = learning if state is State.LEARNING else relearning
+        steps = learning if state is CardState.LEARNING else relearning
         return min(max(steps - card.left % 1000, 0), max(steps - 1, 0))
 
     def _options(self, card: AnkiCard) -> DeckOptions:

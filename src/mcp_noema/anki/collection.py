@@ -16,7 +16,7 @@ _MAX_TIMESTAMP = LAST_TIME.timestamp()
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class AnkiCollection:
     """The objects that cards and notes refer to, by Anki's ids."""
 
     decks: Mapping[int, "AnkiDeck"]

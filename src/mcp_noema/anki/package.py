@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol
 
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
-from mcp_noema.model import NoteType, Preset, Schedule, State
+from mcp_noema.model import CardState, NoteType, Preset, Schedule
 from toolcharter import InvalidArguments
 
 NOON = timedelta(hours=12)
@@ -77,7 +77,7 @@ class PackageReview(NamedTuple):
     rating: int
     reviewed_at: datetime
     duration_ms: int
-    state: State
+    state: CardState
     interval_s: int
     last_interval_s: int
     difficulty: float | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from mcp_noema.anki import schema11, schema15
 from mcp_noema.anki.archive import EXPORT_FOR_OLDER, extract_collection
 from mcp_noema.anki.cards import CARD_COLUMNS, CardConverter, creation_time, parse_card
-from mcp_noema.anki.collection import AnkiDeck, Collection, parse_timestamp
+from mcp_noema.anki.collection import AnkiCollection, AnkiDeck, parse_timestamp
 from mcp_noema.anki.database import check_tables, open_read_only, parse_text, read_rows
 from mcp_noema.anki.deck_options import DeckOptions
 from mcp_noema.anki.integers import parse_integers
@@ -118,7 +118,7 @@ class PackageFile:
         return read_rows(self._connection, table, columns, self._limits, order=order)
 
 
-def _collection(connection: sqlite3.Connection, limits: ReadLimits) -> tuple[Collection, datetime]:
+def _collection(connection: sqlite3.Connection, limits: ReadLimits) -> tuple[AnkiCollection, datetime]:
     """The collection, and when it was written."""
     check_tables(connection, {"col": _COL_COLUMNS})
     row = next(read_rows(connection, "col", _COL_COLUMNS, limits), None)

@@ -33,7 +33,7 @@ from mcp_noema.anki.package import (
     PackageReview,
 )
 from mcp_noema.anki.revlog import LEARNING, RELEARNING, REVIEW
-from mcp_noema.model import NoteType, Preset, State
+from mcp_noema.model import CardState, NoteType, Preset
 from toolcharter import Conflict
 from toolcharter.files import new_file
 
@@ -80,14 +80,14 @@ DROP TABLE log;
 """The id of a review is its time in milliseconds; an id that is taken is replaced by the next free one."""
 _COPY_BYTES = 1 << 20
 _HTML_TAG = re.compile(r"<[^>]*>")
-_QUEUES = {State.NEW: 0, State.LEARNING: 1, State.REVIEW: 2, State.RELEARNING: 1}
+_QUEUES = {CardState.NEW: 0, CardState.LEARNING: 1, CardState.REVIEW: 2, CardState.RELEARNING: 1}
 _SUSPENDED_QUEUE, _BURIED_QUEUE = -1, -3
 _LEARNING_QUEUE, _DAY_LEARNING_QUEUE = 1, 3
 _REVLOG_KINDS = {
-    State.NEW: LEARNING,
-    State.LEARNING: LEARNING,
-    State.REVIEW: REVIEW,
-    State.RELEARNING: RELEARNING,
+    CardState.NEW: LEARNING,
+    CardState.LEARNING: LEARNING,
+    CardState.REVIEW: REVIEW,
+    CardState.RELEARNING: RELEARNING,
 }
 _DEFAULT_EASE = 2500
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -416,12 +416,12 @@ def _card_rows(
 def _due_columns(card: PackageCard, preset: Preset, calendar: CollectionCalendar, today: int) -> tuple[int, int, int]:
     """The columns due, ivl (in days) and left (the number of steps left)."""
     schedule = card.schedule
-    if schedule.state is State.NEW or schedule.due is None:
+    if schedule.state is CardState.NEW or schedule.due is None:
         return card.position, 0, 0
-    if schedule.state is State.REVIEW:
+    if schedule.state is CardState.REVIEW:
         due = calendar.day_number(schedule.due)
         return due, max(due - calendar.day_number(schedule.last_review), 1) if schedule.last_review else 1, 0
-    is_learning = schedule.state is State.LEARNING
+    is_learning = schedule.state is CardState.LEARNING
     steps = preset.learning_steps if is_learning else preset.relearning_steps
     left = max(len(steps) - (schedule.step or 0), 1)
     is_later = _ends_on_later_day(card, calendar, today)
@@ -437,7 +437,7 @@ def _ends_on_later_day(card: PackageCard, calendar: CollectionCalendar, today: i
 def _card_data(card: PackageCard, preset: Preset) -> str:
     """The column data: JSON with the FSRS memory state."""
     schedule = card.schedule
-    if schedule.state is State.NEW:
+    if schedule.state is CardState.NEW:
         return "{}"
     data: dict[str, Any] = {"pos": card.position}
     if schedule.stability is not None and schedule.difficulty is not None:

@@ -10,7 +10,7 @@ from mcp_noema.anki.collection import parse_timestamp
 from mcp_noema.anki.deck_options import DAY_SECONDS
 from mcp_noema.anki.integers import clamp_count, clamp_interval, parse_integers
 from mcp_noema.anki.package import PackageLogEntry, PackageReview, damaged
-from mcp_noema.model import State
+from mcp_noema.model import CardState
 
 REVLOG_COLUMNS = "id cid ease ivl lastIvl factor time type"
 LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
@@ -121,11 +121,11 @@ def _review(entry: RevlogEntry, card_index: int, *, is_new: bool) -> PackageRevi
     )
 
 
-def _state_before(entry: RevlogEntry, *, is_new: bool) -> State:
+def _state_before(entry: RevlogEntry, *, is_new: bool) -> CardState:
     """An early review in a filtered deck counts as a review."""
     if entry.kind == LEARNING:
-        return State.NEW if is_new else State.LEARNING
-    return State.RELEARNING if entry.kind == RELEARNING else State.REVIEW
+        return CardState.NEW if is_new else CardState.LEARNING
+    return CardState.RELEARNING if entry.kind == RELEARNING else CardState.REVIEW
 
 
 def _seconds(interval: int) -> int:

@@ -5,7 +5,14 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
-from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
+from mcp_noema.anki.collection import (
+    AnkiCollection,
+    AnkiDeck,
+    check_note_type,
+    filtered_deck,
+    normal_deck,
+    parse_calendar,
+)
 from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
@@ -68,7 +75,7 @@ class _Deck(BaseModel):
     desired_retention_percent: float | None = Field(None, alias="desiredRetention")
 
 
-class _Field(BaseModel):
+class _Schema11Field(BaseModel):
     name: _Text
 
 
@@ -82,7 +89,7 @@ class _NoteType(BaseModel):
     name: _Text
     type: int = 0
     css: _Text = ""
-    flds: list[_Field]
+    flds: list[_Schema11Field]
     tmpls: list[_Template]
 
 
@@ -92,11 +99,11 @@ _DECKS = TypeAdapter(dict[int, _Deck])
 _NOTE_TYPES = TypeAdapter(dict[int, _NoteType])
 
 
-def read_collection(created: int, conf: Any, models: Any, decks: Any, dconf: Any) -> Collection:
+def read_collection(created: int, conf: Any, models: Any, decks: Any, dconf: Any) -> AnkiCollection:
     """The collection from the columns of the table `col`."""
     settings = _parse(_SETTINGS, conf, "settings")
     options = {options_id: _options(json) for options_id, json in _parse(_OPTIONS, dconf, "deck options").items()}
-    return Collection(
+    return AnkiCollection(
         {deck_id: _deck(json, options) for deck_id, json in _parse(_DECKS, decks, "decks").items()},
         {type_id: _note_type(json) for type_id, json in _parse(_NOTE_TYPES, models, "note types").items()},
         parse_calendar(created, settings.minutes_west, settings.start_hour),

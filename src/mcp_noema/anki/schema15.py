@@ -8,7 +8,14 @@ from typing import Any
 from pydantic_core import from_json
 
 from mcp_noema.anki import protobuf
-from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
+from mcp_noema.anki.collection import (
+    AnkiCollection,
+    AnkiDeck,
+    check_note_type,
+    filtered_deck,
+    normal_deck,
+    parse_calendar,
+)
 from mcp_noema.anki.database import check_tables, parse_text, read_rows
 from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
 from mcp_noema.anki.limits import ReadLimits
@@ -27,7 +34,7 @@ _LAST_HOUR = 23
 _DEFAULT_START_HOUR = 4
 
 
-def read_collection(connection: sqlite3.Connection, created: int, limits: ReadLimits) -> Collection:
+def read_collection(connection: sqlite3.Connection, created: int, limits: ReadLimits) -> AnkiCollection:
     """The collection from its tables."""
     check_tables(connection, _TABLES)
 
@@ -39,7 +46,7 @@ def read_collection(connection: sqlite3.Connection, created: int, limits: ReadLi
     if start_hour is None or not 0 <= start_hour <= _LAST_HOUR:
         start_hour = _DEFAULT_START_HOUR
     options = {options_id: _options(_bytes(config), modified) for options_id, modified, config in rows("deck_config")}
-    return Collection(
+    return AnkiCollection(
         {deck_id: _deck(parse_text(name), _bytes(kind), options) for deck_id, name, kind in rows("decks")},
         _note_types(rows("notetypes"), rows("fields"), rows("templates")),
         parse_calendar(created, minutes_west, start_hour),

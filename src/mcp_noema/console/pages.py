@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from mcp_noema.console.charts import Bar, bars, calendar, figure
-from toolcharter.console import CallFailed, Html, Page, View, element, join
+from toolcharter.console import ConsolePage, Html, ToolFailed, View, element, join
 from toolcharter.declarations import ToolRegistry
 from toolcharter.plurals import count
 
@@ -38,7 +38,7 @@ async def _study(view: View) -> Response:
     place = element("section", waiting, id="study", data_server=app.name, data_deck=deck, aria_live="polite", **names)
     try:
         decks = await _decks(view)
-    except CallFailed as error:
+    except ToolFailed as error:
         return _refused(view, error)
     return view.page("Learn", _heading("Learn", deck), _choose(decks, deck, PATH), place, scripts=[*_FILES, "noema.js"])
 
@@ -50,7 +50,7 @@ async def _statistics(view: View) -> Response:
         decks = await _decks(view)
         progress = (await view.call(app, "get-progress", {"days": _YEAR, "forecastDays": _FORECAST, **chosen})).value
         details = (await view.call(app, "get-deck-stats", {"distribution": True, **chosen})).value if deck else None
-    except CallFailed as error:
+    except ToolFailed as error:
         return _refused(view, error)
     charts = await asyncio.to_thread(_charts, progress, details)
     return view.page(
@@ -63,7 +63,7 @@ async def _statistics(view: View) -> Response:
     )
 
 
-def _refused(view: View, error: CallFailed) -> Response:
+def _refused(view: View, error: ToolFailed) -> Response:
     problem = element("p", str(error), class_="problem", role="alert")
     others = element("p", element("a", "All decks", href=PATH))
     return view.page("Learn", element("h1", "Learn"), problem, others, scripts=_FILES, status=400)
@@ -178,4 +178,4 @@ def _final_name(registry: ToolRegistry, tool: str) -> str:
     return registry.final_name(spec) if spec else tool
 
 
-PAGES = [Page(PATH, _study, "Learn", 50), Page(STATISTICS_PATH, _statistics)]
+PAGES = [ConsolePage(PATH, _study, "Learn", 50), ConsolePage(STATISTICS_PATH, _statistics)]

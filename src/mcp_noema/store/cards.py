@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_noema.errors import cards_not_found, no_match
-from mcp_noema.model import Card, CardId, NoteId, Schedule, State, preset_of
+from mcp_noema.model import Card, CardId, CardState, NoteId, Schedule, preset_of
 from mcp_noema.query_tree import Tree
 from mcp_noema.records import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
 from mcp_noema.schedule import retrievability
@@ -76,7 +76,7 @@ def view(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
 
 def _is_due(card: Card, user: User, now: datetime) -> bool:
     is_active = not card.suspended and (card.buried_until is None or card.buried_until <= now)
-    due, is_review = card.schedule.due, card.schedule.state is State.REVIEW
+    due, is_review = card.schedule.due, card.schedule.state is CardState.REVIEW
     return is_active and due is not None and (due < user.preferences.day_of(now).ends if is_review else due <= now)
 
 
@@ -190,7 +190,7 @@ def set_due(
     selected = _select(connection, user, selection, now, changes=sa.true())
     recall, desired = _average_recall(connection, user, [card_id for card_id, *_ in selected], due)
     values = {
-        "state": int(State.REVIEW),
+        "state": int(CardState.REVIEW),
         "step": None,
         "due": due,
         "queue": sa.case((cards.c.queue == SUSPENDED, SUSPENDED), else_=REVIEW),

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_noema.model import Day, Deck, Preset, State, preset_of
+from mcp_noema.model import CardState, Day, Deck, Preset, preset_of
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.tables import cards, reviews
 from toolcharter.db import UtcTime
@@ -85,7 +85,7 @@ _STUDIED_CARDS = (
         reviews.c.user_id == sa.bindparam("user_id", type_=sa.BigInteger),
         reviews.c.reviewed_at >= sa.bindparam("begins", type_=UtcTime),
         reviews.c.reviewed_at < sa.bindparam("ends", type_=UtcTime),
-        reviews.c.state.in_([State.NEW, State.REVIEW]),
+        reviews.c.state.in_([CardState.NEW, CardState.REVIEW]),
         NOT_UNDONE,
     )
     .subquery("studied")
@@ -102,6 +102,6 @@ def studied_on(connection: Connection, user_id: int, day: Day) -> dict[int, Stud
         if deck_id is None:  # the card was deleted since
             continue
         counts = studied.get(deck_id, StudiedCounts())
-        is_new = state == State.NEW
+        is_new = state == CardState.NEW
         studied[deck_id] = StudiedCounts(counts.new + count * is_new, counts.review + count * (not is_new))
     return studied

@@ -18,7 +18,7 @@ from mcp_noema.anki.deck_options import AnkiOnlyOptions
 from mcp_noema.anki.package import PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.anki.package_writer import PackageOutline, PackageWriter, milliseconds
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.model import ANKI_ONLY, LEECH, Card, Deck, DeckId, Note, NoteType, Schedule, State, preset_of
+from mcp_noema.model import ANKI_ONLY, LEECH, Card, CardState, Deck, DeckId, Note, NoteType, Schedule, preset_of
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.row_mapping import (
@@ -259,7 +259,7 @@ def _write_cards(export: Export, writer: PackageWriter, rows: Rows, indexes: Ind
 
 def _write_log(writer: PackageWriter, reviewed: Rows, entries: Rows, indexes: Mapping[int, int]) -> None:
     writer.add_reviews(
-        PackageReview(indexes[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
+        PackageReview(indexes[card_id], rating, reviewed_at, duration_ms, CardState(state), *rest)
         for card_id, rating, reviewed_at, duration_ms, state, *rest in reviewed
     )
     writer.add_log_entries(PackageLogEntry(indexes[card_id], *rest) for card_id, *rest in entries)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_noema.analysis import Basis, MovedCard, Rescheduling
-from mcp_noema.model import Card, Day, Deck, DeckId, Dice, Preset, Schedule, State
+from mcp_noema.model import Card, CardState, Day, Deck, DeckId, Dice, Preset, Schedule
 from mcp_noema.schedule import LoggedReview, reschedule, since_last_learned
 from mcp_noema.store import decks, users
 from mcp_noema.store.conditions import NOT_UNDONE
@@ -111,7 +111,7 @@ def _distance(moved: MovedCard) -> timedelta:
 def start(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeckRescheduling:
     """Begin with a deck and its subdecks."""
     selection = select_decks(connection, owner, deck_id)
-    reviewed = sa.select(sa.func.count()).select_from(cards).where(selection.of_cards, cards.c.state != State.NEW)
+    reviewed = sa.select(sa.func.count()).select_from(cards).where(selection.of_cards, cards.c.state != CardState.NEW)
     return DeckRescheduling(
         deck=decks.find(selection.all_decks, deck_id),
         selection=selection,
@@ -124,7 +124,7 @@ def start(connection: Connection, owner: str, deck_id: DeckId, now: datetime) ->
 def next_page(connection: Connection, deck: DeckRescheduling) -> ReviewedPage | None:
     """The next cards with their logs; None if all are done."""
     reviewed = sa.select(*CARD_COLUMNS).where(
-        deck.selection.of_cards, cards.c.state != State.NEW, cards.c.id > deck.last_id
+        deck.selection.of_cards, cards.c.state != CardState.NEW, cards.c.id > deck.last_id
     )
     page = [to_card(row) for row in connection.execute(reviewed.order_by(cards.c.id).limit(PAGE)).all()]
     if not page:

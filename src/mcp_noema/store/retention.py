@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_noema.analysis import Basis, Recall, ReviewFilter
-from mcp_noema.model import Preset, Schedule, State
+from mcp_noema.model import CardState, Preset, Schedule
 from mcp_noema.records import User
 from mcp_noema.schedule import retrievability
 from mcp_noema.store.cards import get_card
@@ -40,7 +40,7 @@ class MemoryStates:
         recalls: list[Recall] = []
         for card_id, deck_id, stability, last_review, _ in self.rows:
             preset = self.presets[deck_id]
-            schedule = Schedule(State.REVIEW, stability=stability, last_review=last_review)
+            schedule = Schedule(CardState.REVIEW, stability=stability, last_review=last_review)
             recall = retrievability(schedule, at, preset, self.user.preferences)
             if recall is not None:
                 recalls.append(Recall(card_id, recall, preset.desired_retention))

@@ -13,12 +13,12 @@ from mcp_noema.model import (
     LEECH,
     Card,
     CardId,
+    CardState,
     Dice,
     Preset,
     Review,
     ReviewId,
     Schedule,
-    State,
 )
 from mcp_noema.records import NewReview, RecordedReview, UndoneReview, User
 from mcp_noema.schedule import answer
@@ -130,7 +130,7 @@ def _present_time(card: Card, now: datetime) -> datetime:
 
 
 def _after(card: Card, rating: int, schedule: Schedule) -> Card:
-    is_lapse = rating == 1 and card.schedule.state is State.REVIEW
+    is_lapse = rating == 1 and card.schedule.state is CardState.REVIEW
     return replace(
         card, schedule=schedule, reps=card.reps + 1, lapses=card.lapses + is_lapse, buried_until=None, suspended=False
     )
@@ -185,7 +185,7 @@ def _insert(connection: Connection, card: Card, after: Card, **values: Any) -> R
     values |= {
         "card_id": card.id,
         # A card that was given a due date and never answered is new to the learner.
-        "state": int(State.NEW if card.schedule.stability is None else card.schedule.state),
+        "state": int(CardState.NEW if card.schedule.stability is None else card.schedule.state),
         "interval_s": _seconds(after.schedule.interval),
         "last_interval_s": _seconds(card.schedule.interval),
         "stability": after.schedule.stability,
@@ -219,7 +219,7 @@ def _restore(card: Card, undo_data: dict[str, Any]) -> Card:
 
     values: dict[str, Any] = dict(undo_data["schedule"])
     values |= {name: parse(values[name]) for name in ("due", "last_review")}
-    values["state"] = State(values["state"])
+    values["state"] = CardState(values["state"])
     return replace(
         card,
         schedule=Schedule(**values),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_noema.model import Card, Deck, Note, NoteType, Review, Schedule, State, Template
+from mcp_noema.model import Card, CardState, Deck, Note, NoteType, Review, Schedule, Template
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, decks, note_types, notes, reviews
 
 DECK_COLUMNS = (decks.c.id, decks.c.name, decks.c.description, decks.c.preset, decks.c.created_at)
@@ -59,7 +59,12 @@ REVIEW_COLUMNS = (
 Row = Any
 """A row of the columns above. With SQLAlchemy's own type, every value would be of an unknown type."""
 
-QUEUE_OF_STATE = {State.NEW: NEW, State.LEARNING: LEARNING, State.RELEARNING: LEARNING, State.REVIEW: REVIEW}
+QUEUE_OF_STATE = {
+    CardState.NEW: NEW,
+    CardState.LEARNING: LEARNING,
+    CardState.RELEARNING: LEARNING,
+    CardState.REVIEW: REVIEW,
+}
 """The queue of a card that is not suspended."""
 
 
@@ -106,7 +111,7 @@ def to_card(row: Row) -> Card:
         deck_id=deck_id,
         ordinal=ordinal,
         position=position,
-        schedule=Schedule(State(state), step, stability, difficulty, due, last_review),
+        schedule=Schedule(CardState(state), step, stability, difficulty, due, last_review),
         reps=reps,
         lapses=lapses,
         suspended=queue == SUSPENDED,
@@ -132,7 +137,7 @@ def schedule_values(schedule: Schedule, *, suspended: bool = False) -> dict[str,
 
 def to_review(row: Row) -> Review:
     review_id, card_id, rating, reviewed_at, duration_ms, state, *rest = row
-    return Review(review_id, card_id, rating, reviewed_at, duration_ms, State(state), *rest)
+    return Review(review_id, card_id, rating, reviewed_at, duration_ms, CardState(state), *rest)
 
 
 def without_none(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from mcp_noema.model import LEECH, SEPARATOR, CardId, Deck, DeckId, NoteId, NoteType, NumberedId, State
+from mcp_noema.model import LEECH, SEPARATOR, CardId, CardState, Deck, DeckId, NoteId, NoteType, NumberedId
 from mcp_noema.query_tree import (
     All,
     AnyOf,
@@ -286,11 +286,11 @@ def _is(term: Is, context: SearchContext) -> Condition:
     state, queue, due = cards.c.state, cards.c.queue, cards.c.due
     match term.status:
         case "new":
-            return state == State.NEW
+            return state == CardState.NEW
         case "learn":
-            return state.in_([State.LEARNING, State.RELEARNING])
+            return state.in_([CardState.LEARNING, CardState.RELEARNING])
         case "review":
-            return state.in_([State.REVIEW, State.RELEARNING])
+            return state.in_([CardState.REVIEW, CardState.RELEARNING])
         case "due":
             is_due = sa.or_(
                 sa.and_(queue == REVIEW, due < context.day_start(1)), sa.and_(queue == LEARNING, due <= context.now)

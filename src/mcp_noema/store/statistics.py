@@ -22,7 +22,7 @@ from mcp_noema.analysis import (
     ReviewFilter,
     StudyTotals,
 )
-from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, State, preset_of
+from mcp_noema.model import GRADES, CardFace, CardState, Day, DeckId, Preferences, preset_of
 from mcp_noema.store import card_faces, decks
 from mcp_noema.store.cards import has_cards
 from mcp_noema.store.conditions import DAY_SECONDS, one_of, seconds_between
@@ -154,10 +154,10 @@ def _select_totals(condition: ColumnElement[bool], *first: ColumnElement[Any]) -
 
 
 def _to_totals(state: int, rating: int, count: int, duration_ms: Any) -> StudyTotals:
-    is_learned = state == State.REVIEW
+    is_learned = state == CardState.REVIEW
     return StudyTotals(
         reviews=count,
-        new=count if state == State.NEW else 0,
+        new=count if state == CardState.NEW else 0,
         milliseconds=int(duration_ms),
         learned=count if is_learned else 0,
         remembered=count if is_learned and rating > 1 else 0,
@@ -233,15 +233,15 @@ def _deck_stats(
 def _select_card_stats(selection: DeckSelection, day: Day) -> sa.Select[*tuple[Any, ...]]:
     """All counts and averages of the cards in one query. Suspended cards count as suspended only."""
     active = cards.c.queue != SUSPENDED
-    is_review = sa.and_(active, cards.c.state == State.REVIEW)
+    is_review = sa.and_(active, cards.c.state == CardState.REVIEW)
 
     def count(condition: ColumnElement[bool]) -> ColumnElement[int]:
         return sa.func.count(sa.case((condition, 1)))
 
     return sa.select(
         count(cards.c.queue == NEW).label("new"),
-        count(sa.and_(active, cards.c.state == State.LEARNING)).label("learning"),
-        count(sa.and_(active, cards.c.state == State.RELEARNING)).label("relearning"),
+        count(sa.and_(active, cards.c.state == CardState.LEARNING)).label("learning"),
+        count(sa.and_(active, cards.c.state == CardState.RELEARNING)).label("relearning"),
         count(is_review).label("learned"),
         count(sa.and_(is_review, cards.c.stability >= MATURE_STABILITY)).label("mature"),
         count(cards.c.queue == SUSPENDED).label("suspended"),

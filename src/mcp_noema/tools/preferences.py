@@ -7,11 +7,12 @@ from zoneinfo import available_timezones
 from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
-from mcp_noema.model import UserId, World
+from mcp_noema.model import World
 from mcp_noema.records import User
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
 from toolcharter import Example, InvalidArguments, ToolContext, hints
+from toolcharter.arguments import UserId
 
 _MIN_MINUTES, _MAX_MINUTES = 1, 600
 
@@ -21,7 +22,7 @@ _NEW_CARDS = ("after-reviews", "before-reviews", "mixed")
 
 def _json(user: User) -> dict[str, Any]:
     preferences = {to_camel(name): value for name, value in asdict(user.preferences).items()}
-    return {"userId": UserId.of(user.id) if user.id else None, "preferences": preferences}
+    return {"userId": UserId(f"user_{user.id}") if user.id else None, "preferences": preferences}
 
 
 class GetPreferences(Arguments):

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
-from toolcharter.console import CallFailed, Html, Page, View, element, join, shortcut, tag
+from toolcharter.console import ConsolePage, Html, ToolFailed, View, element, join, shortcut, tag
 from toolcharter.plurals import count
 
 PATH = "/console/todo"
@@ -38,7 +38,7 @@ async def _change(view: View) -> Response:
         del arguments["description"]
     try:
         await view.call(view.app("todo"), tool, {"user_id": user, **arguments})
-    except CallFailed as error:
+    except ToolFailed as error:
         return await _list(view, user, status, problem=str(error))
     if tool == "delete_task":
         fields = {name: form.get(name, "") for name in ("title", "description")}
@@ -68,7 +68,7 @@ async def _list(view: View, user: str, status: str, *, problem: str = "", notice
     status = status if status in _STATUSES else "pending"
     try:
         answer = await view.call(view.app("todo"), "list_tasks", {"user_id": user, "status": status})
-    except CallFailed as error:
+    except ToolFailed as error:
         refused = element("p", str(error), class_="problem", role="alert")
         return view.page("Todo list", element("h1", "Todo list"), refused, scripts=_FILES, status=403)
     tasks: list[dict[str, Any]] = answer.value
@@ -217,4 +217,4 @@ def _hidden(name: str, value: str) -> Html:
     return element("input", type="hidden", name=name, value=value)
 
 
-PAGES = [Page(PATH, _show, "Todo", 60), Page(PATH, _change, changes=True)]
+PAGES = [ConsolePage(PATH, _show, "Todo", 60), ConsolePage(PATH, _change, changes=True)]

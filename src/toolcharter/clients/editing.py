@@ -15,7 +15,7 @@ _STARTED, _REMOTE = {"command", "cmd"}, {"url", "serverUrl", "httpUrl", "uri"}
 """The keys that say whether a client starts a server or reaches it at an address."""
 
 
-class Document(Protocol):
+class DocumentFormat(Protocol):
     """The interface of each module of `documents`."""
 
     read: Callable[[str], dict[str, Any]]
@@ -23,10 +23,10 @@ class Document(Protocol):
     remove: Callable[[str, Sequence[str]], str]
 
 
-DOCUMENTS: Mapping[Format, Document] = {
-    "json": cast(Document, jsonc),
-    "toml": cast(Document, toml),
-    "yaml": cast(Document, yaml_block),
+DOCUMENTS: Mapping[Format, DocumentFormat] = {
+    "json": cast(DocumentFormat, jsonc),
+    "toml": cast(DocumentFormat, toml),
+    "yaml": cast(DocumentFormat, yaml_block),
 }
 
 
@@ -66,7 +66,7 @@ def show(format: Format, path: Sequence[str], entry: Mapping[str, Any]) -> str:
     return DOCUMENTS[format].set_value("", path, dict(entry)).rstrip("\n")
 
 
-def _checked(document: Document, new: str, expected: dict[str, Any], path: Sequence[str]) -> str:
+def _checked(document: DocumentFormat, new: str, expected: dict[str, Any], path: Sequence[str]) -> str:
     try:
         is_right = _pruned(document.read(new), path) == _pruned(expected, path)
     except BrokenDocument:

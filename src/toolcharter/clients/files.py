@@ -12,7 +12,7 @@ from mcp_core.process.start_errors import CannotStart
 from toolcharter.clients import editing
 from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.entry import ServerEntry, read_entry
-from toolcharter.clients.known import CLIENTS, Client, Places, Scope
+from toolcharter.clients.known import CLIENTS, KnownClient, Places, Scope
 
 PRIVATE, SHARED = 0o600, 0o644
 SCOPES: tuple[Scope, ...] = ("user", "project")
@@ -21,7 +21,7 @@ SCOPES: tuple[Scope, ...] = ("user", "project")
 class ClientFile(NamedTuple):
     """A file in which a client has its servers."""
 
-    client: Client
+    client: KnownClient
     path: Path
 
     def read(self) -> list[ServerEntry]:

@@ -58,7 +58,7 @@ class Places(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class KnownClient:
     """A client, the file that has its servers, and the form of an entry."""
 
     name: str
@@ -126,8 +126,8 @@ def _goose(entry: ServerEntry) -> dict[str, Any]:
     }
 
 
-CLIENTS: tuple[Client, ...] = (
-    Client(
+CLIENTS: tuple[KnownClient, ...] = (
+    KnownClient(
         "claude-desktop",
         "Claude Desktop",
         "mcpServers",
@@ -136,7 +136,7 @@ CLIENTS: tuple[Client, ...] = (
         takes_addresses=False,
         restart="Quit and open it again",
     ),
-    Client(
+    KnownClient(
         "claude-code",
         "Claude Code",
         "mcpServers",
@@ -146,7 +146,7 @@ CLIENTS: tuple[Client, ...] = (
         home_trace=".claude",
         restart="Start a new session",
     ),
-    Client(
+    KnownClient(
         "cursor",
         "Cursor",
         "mcpServers",
@@ -154,7 +154,7 @@ CLIENTS: tuple[Client, ...] = (
         _cursor,
         project_file=".cursor/mcp.json",
     ),
-    Client(
+    KnownClient(
         "vscode",
         "VS Code",
         "servers",
@@ -163,14 +163,14 @@ CLIENTS: tuple[Client, ...] = (
         project_file=".vscode/mcp.json",
         restart="Run the command MCP: List Servers to start it",
     ),
-    Client(
+    KnownClient(
         "windsurf",
         "Windsurf",
         "mcpServers",
         lambda places: places.home / ".codeium" / "windsurf" / "mcp_config.json",
         _windsurf,
     ),
-    Client(
+    KnownClient(
         "zed",
         "Zed",
         "context_servers",
@@ -179,7 +179,7 @@ CLIENTS: tuple[Client, ...] = (
         project_file=".zed/settings.json",
         restart="It reads the file at once",
     ),
-    Client(
+    KnownClient(
         "gemini",
         "Gemini CLI",
         "mcpServers",
@@ -188,7 +188,7 @@ CLIENTS: tuple[Client, ...] = (
         project_file=".gemini/settings.json",
         restart="Start a new session",
     ),
-    Client(
+    KnownClient(
         "codex",
         "Codex CLI",
         "mcp_servers",
@@ -198,7 +198,7 @@ CLIENTS: tuple[Client, ...] = (
         format="toml",
         restart="Start a new session",
     ),
-    Client(
+    KnownClient(
         "goose",
         "Goose",
         "extensions",

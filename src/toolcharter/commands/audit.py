@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mcp_core.audit import Report, read_key, verify
+from mcp_core.audit import TrailReport, read_key, verify
 from mcp_core.audit.chain import Record, parse
-from mcp_core.audit.reader import POLL_SECONDS, Filter, follow_records, read_lines, read_records, trail_files
+from mcp_core.audit.reader import POLL_SECONDS, RecordFilter, follow_records, read_lines, read_records, trail_files
 from mcp_core.process.extras import RequiresExtra
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import environment_variable, parse_duration
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if verifies:
         key = read_key(options.audit_key) if options.audit_key else None
         return _print_report(_verify(trail, key, _text_of(options.checkpoints)), keyed=key is not None)
-    wanted = Filter(options.tool, options.caller, options.outcome, _since(options.since))
+    wanted = RecordFilter(options.tool, options.caller, options.outcome, _since(options.since))
     if "://" in trail:
         run_interruptible(_print_from_database(trail, wanted, options))
     else:
@@ -88,7 +88,7 @@ def _since(text: str | None) -> str | None:
 # --- records -------------------------------------------------------------------------------------------------
 
 
-def _print_from_files(path: Path, wanted: Filter, options: argparse.Namespace) -> None:
+def _print_from_files(path: Path, wanted: RecordFilter, options: argparse.Namespace) -> None:
     # Opened before the rest is read, so that no record in between is missed; those that are read twice are known.
     following = follow_records(path) if options.follow else ()
     heads: dict[str, int] = {}
@@ -98,7 +98,7 @@ def _print_from_files(path: Path, wanted: Filter, options: argparse.Namespace) -
         _print_record(record, as_json=options.json)
 
 
-def _wanted(records: Iterable[Record], wanted: Filter, heads: dict[str, int]) -> Iterator[Record]:
+def _wanted(records: Iterable[Record], wanted: RecordFilter, heads: dict[str, int]) -> Iterator[Record]:
     """The records that are wanted and not known yet. `heads` has the last number of each chain."""
     for record in records:
         if record.seq > heads.get(record.chain, 0):
@@ -111,7 +111,7 @@ def _last(records: Iterator[Record], number: int | None) -> Iterator[Record]:
     return records if number is None else iter(deque(records, maxlen=max(0, number)))
 
 
-async def _print_from_database(url: str, wanted: Filter, options: argparse.Namespace) -> None:
+async def _print_from_database(url: str, wanted: RecordFilter, options: argparse.Namespace) -> None:
     with RequiresExtra("sql", "An audit trail in a database"):
         from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
     sink = await DatabaseSink.open_existing(url)
@@ -162,7 +162,7 @@ def describe(members: dict[str, Any]) -> str:
 # --- verification ----------------------------------------------------------------------------------------------
 
 
-def _verify(trail: str, key: bytes | None, checkpoints: str) -> Report:
+def _verify(trail: str, key: bytes | None, checkpoints: str) -> TrailReport:
     if "://" in trail:
         return verify(run_interruptible(_database_lines(trail)), key, checkpoints)
     path = Path(trail).expanduser()
@@ -188,7 +188,7 @@ def _text_of(file: Path | None) -> str:
         raise UsageError(f"The file {file} cannot be read: {error.strerror}.") from None
 
 
-def _print_report(report: Report, *, keyed: bool) -> int:
+def _print_report(report: TrailReport, *, keyed: bool) -> int:
     for chain in sorted(report.chains.values(), key=lambda chain: chain.id):
         notes = [
             *(["begins here: older records were removed"] if chain.first > 1 else []),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_core.declare.listed import ListedTool, read_tools
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.interface import Connection, is_address, token_of
+from toolcharter.commands.interface import ServerConnection, is_address, token_of
 from toolcharter.commands.json_file import read_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def add_settings(parser: argparse.ArgumentParser, *, without: Collection[str] = 
 @asynccontextmanager
 async def connect(
     options: argparse.Namespace, *, list_only: bool = False, attended: bool = False
-) -> AsyncGenerator[Connection]:
+) -> AsyncGenerator[ServerConnection]:
     """Connect to the server that the options name.
 
     With `list_only`, its database is not opened. With `attended`, a person answers its questions, which are otherwise
@@ -90,7 +90,7 @@ def _configure_log(options: argparse.Namespace) -> None:
 
 def _open(
     server: str | None, options: argparse.Namespace, *, list_only: bool, attended: bool
-) -> AbstractAsyncContextManager[Connection]:
+) -> AbstractAsyncContextManager[ServerConnection]:
     if server is None or options.command or is_address(server):
         from toolcharter.commands.remote_server import open_remote  # noqa: PLC0415 - 900 ms, the library of MCP
 
@@ -100,7 +100,7 @@ def _open(
     return open_local(server, options, list_only=list_only, attended=attended)
 
 
-def local_app(server: Connection) -> "App | None":
+def local_app(server: ServerConnection) -> "App | None":
     """The App behind a connection, with all its declarations, if the server is one of ours and in this process."""
     return getattr(server, "app", None)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
-from toolcharter.clients.known import CLIENTS, Client, Places
+from toolcharter.clients.known import CLIENTS, KnownClient, Places
 from toolcharter.clients.program import command_of
 from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.commands.interface import is_address
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     return _add(file, entries, is_shared=options.scope == "project")
 
 
-def _client(name: str | None, places: Places) -> Client:
+def _client(name: str | None, places: Places) -> KnownClient:
     if name is None:
         here = ", ".join(one.name for one in CLIENTS if one.is_installed(places)) or "none"
         raise UsageError(f"Give the name of a client: {', '.join(NAMES)}. Found here: {here}.")
@@ -143,7 +143,7 @@ def _print_file(path: Path, copy: Path | None) -> None:
 # --- the servers ----------------------------------------------------------------------------------------
 
 
-def _entries(client: Client, wanted: Sequence[Wanted], options: argparse.Namespace) -> Iterator[ServerEntry]:
+def _entries(client: KnownClient, wanted: Sequence[Wanted], options: argparse.Namespace) -> Iterator[ServerEntry]:
     environment = dict(name_and_value("--env", word) for word in options.env)
     if options.http is not None:
         yield _remote(client, wanted, options)
@@ -157,7 +157,7 @@ def _entries(client: Client, wanted: Sequence[Wanted], options: argparse.Namespa
         yield ServerEntry(launch.name, (*command, *words), environment, description=launch.description)
 
 
-def _remote(client: Client, wanted: Sequence[Wanted], options: argparse.Namespace) -> ServerEntry:
+def _remote(client: KnownClient, wanted: Sequence[Wanted], options: argparse.Namespace) -> ServerEntry:
     if not client.takes_addresses:
         raise UsageError(
             f"{client.title} reaches addresses only as connectors, which its settings have: Settings > Connectors. "

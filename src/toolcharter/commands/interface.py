@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mcp_core.text.json_text import JsonObject
 
 
-class Connection(Protocol):
+class ServerConnection(Protocol):
     """A server that a command can list and call."""
 
     @property

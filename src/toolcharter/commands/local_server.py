@@ -16,7 +16,7 @@ from mcp_core.settings.model import AUDIT_SETTINGS, HTTP_ONLY, settings_type
 from mcp_core.settings.sources import add_options, from_options
 from mcp_core.text.json_text import JsonObject
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.interface import Connection
+from toolcharter.commands.interface import ServerConnection
 from toolcharter.commands.remote_server import ask_on_terminal, open_remote
 from toolcharter.local import targets
 
@@ -38,7 +38,7 @@ def add_server_settings(parser: argparse.ArgumentParser, without: Collection[str
 @asynccontextmanager
 async def open_local(
     server: str, options: argparse.Namespace, *, list_only: bool, attended: bool
-) -> AsyncGenerator[Connection]:
+) -> AsyncGenerator[ServerConnection]:
     """Build a server, and open it; a server object of an MCP library is connected to in memory."""
     found = targets.find(server)
     loaded = targets.build(found, server, from_options(options, settings_type(found), server))

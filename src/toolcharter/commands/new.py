@@ -11,7 +11,7 @@ from pathlib import Path
 from mcp_core.process.install_command import source_folder
 from toolcharter.commands import CannotRun, lock
 from toolcharter.packaging.names import EXAMPLE
-from toolcharter.packaging.project import Project, write_project
+from toolcharter.packaging.project import NewProject, write_project
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the project and its lock, and say how to go on."""
-    project = Project(options.name, options.namespace)
+    project = NewProject(options.name, options.namespace)
     folder: Path = options.path or Path(project.project)
     try:
         write_project(project, folder)
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     return os.EX_OK
 
 
-def _lock(project: Project, folder: Path) -> None:
+def _lock(project: NewProject, folder: Path) -> None:
     """Write the contract of the tools, which is read from the new package."""
     parser = argparse.ArgumentParser()
     lock.add_arguments(parser)
@@ -59,7 +59,7 @@ def _importing_from(folder: Path) -> Generator[None]:
         sys.dont_write_bytecode = writes_bytecode
 
 
-def _next_steps(project: Project, folder: Path) -> str:
+def _next_steps(project: NewProject, folder: Path) -> str:
     tool = project.values()["tool"]
     ours = source_folder()
     # What came from a clone may not be in a package index.

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.interface import Connection, is_address, token_of
+from toolcharter.commands.interface import ServerConnection, is_address, token_of
 from toolcharter.output.terminal import escape_lines
 
 
 @asynccontextmanager
 async def open_remote(
     server: str, options: argparse.Namespace, loaded: Any = None, *, attended: bool
-) -> AsyncGenerator[Connection]:
+) -> AsyncGenerator[ServerConnection]:
     """Connect to a command, to an address, or to a server object of an MCP library."""
     # `from toolcharter import` would load the public names, and with them the framework.
     from toolcharter.remote import client  # noqa: PLC0415 - 900 ms, not for our own servers

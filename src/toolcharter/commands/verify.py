@@ -14,7 +14,7 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import local_app
-from toolcharter.commands.interface import Connection
+from toolcharter.commands.interface import ServerConnection
 from toolcharter.commands.rules import explain, list_rules
 from toolcharter.output.terminal import escape_invisible, escape_lines
 from toolcharter.verify import config
@@ -105,7 +105,7 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
 
 
 def _server_to_verify(
-    running: Connection, tools: Sequence[ListedTool], name: str, others: Sequence[OtherText]
+    running: ServerConnection, tools: Sequence[ListedTool], name: str, others: Sequence[OtherText]
 ) -> Server:
     """The server that rules check; with its declarations, if it is one of ours and in this process."""
     app = local_app(running)
@@ -117,7 +117,7 @@ def _server_to_verify(
 
 
 async def _call_tools(
-    running: Connection, server: Server, rules: Sequence[Rule], options: argparse.Namespace
+    running: ServerConnection, server: Server, rules: Sequence[Rule], options: argparse.Namespace
 ) -> LiveResult:
     with _progress("tools", len(server.tools)) as on_step:
         observations = await probe_server(

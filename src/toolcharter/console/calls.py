@@ -31,7 +31,7 @@ class ToolAnswer(NamedTuple):
     """For an agent."""
 
 
-class CallFailed(Exception):
+class ToolFailed(Exception):
     """A tool could not do what it was asked. The message is for the person."""
 
 
@@ -42,11 +42,11 @@ async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str,
     try:
         answer = await app.answer(Request(name, arguments, caller, AGENT, agent_version()))
     except ToolError as error:
-        raise CallFailed(str(error)) from None
+        raise ToolFailed(str(error)) from None
     if isinstance(answer, Question):
-        raise CallFailed(answer.text)
+        raise ToolFailed(answer.text)
     if answer.is_error:
-        raise CallFailed(_reason(json.loads(answer.text)))
+        raise ToolFailed(_reason(json.loads(answer.text)))
     if app.policy.format == "bare":
         return ToolAnswer(value_in(answer.text, "bare", is_plain=answer.is_plain))
     fields = cast(dict[str, Any], json.loads(answer.text))

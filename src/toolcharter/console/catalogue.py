@@ -15,7 +15,7 @@ MAX_LISTS = 32
 """A verifier may give each token its own permissions, so what is made for them is not kept for ever."""
 
 
-class Entry(NamedTuple):
+class CatalogueEntry(NamedTuple):
     """One line of the list."""
 
     kind: Kind
@@ -53,19 +53,19 @@ def _rank(word: str, name: str, text: str) -> int | None:
     return 4 if word in text else None
 
 
-def search(entries: Iterable[Entry], text: str) -> list[Entry]:
+def search(entries: Iterable[CatalogueEntry], text: str) -> list[CatalogueEntry]:
     """The entries with all words of the text, best first; all of them without a text."""
     words = text.lower().split()
     found = [(rank, entry) for entry in entries if (rank := entry.rank(words)) is not None]
     return [entry for _, entry in sorted(found, key=lambda pair: pair[0])]
 
 
-class Offer(NamedTuple):
+class ServerOffers(NamedTuple):
     """The offers of a server to a caller."""
 
     tools: Mapping[str, ListedTool]
     """By the names that agents see."""
-    entries: Sequence[Entry]
+    entries: Sequence[CatalogueEntry]
     """The tools, prompts and resources as lines of the list."""
 
 
@@ -73,9 +73,9 @@ class Catalogue:
     """The offers of all servers. It is made once for callers with the same permissions."""
 
     def __init__(self) -> None:
-        self._made: dict[object, Offer] = {}
+        self._made: dict[object, ServerOffers] = {}
 
-    def offer(self, app: App, caller: Caller) -> Offer:
+    def offer(self, app: App, caller: Caller) -> ServerOffers:
         """The offers of a server that this caller may use."""
         key = (app.name, app.tools_version, caller.grants, caller.denied)
         made = self._made.get(key)
@@ -86,16 +86,16 @@ class Catalogue:
         return made
 
 
-def _offer(app: App, caller: Caller) -> Offer:
+def _offer(app: App, caller: Caller) -> ServerOffers:
     tools = {tool.name: tool for tool in app.list_tools(caller)}
     entries = [_tool(app, tool, app.registry.resolve(tool.name)) for tool in tools.values()]
-    return Offer(tools, [*entries, *_prompts(app, caller), *_resources(app)])
+    return ServerOffers(tools, [*entries, *_prompts(app, caller), *_resources(app)])
 
 
-def _tool(app: App, tool: ListedTool, spec: ToolSpec) -> Entry:
+def _tool(app: App, tool: ListedTool, spec: ToolSpec) -> CatalogueEntry:
     summary = first_line(tool.description) if spec.listed else spec.doc.summary or first_line(tool.description)
     words = f"{app.name} {tool.title} {tool.description} {' '.join(spec.tags)}".lower()
-    return Entry("tool", app.name, tool.name, summary, tuple(marks(tool, spec)), Tool(tool).tokens, words)
+    return CatalogueEntry("tool", app.name, tool.name, summary, tuple(marks(tool, spec)), Tool(tool).tokens, words)
 
 
 def marks(tool: ListedTool, spec: ToolSpec) -> list[tuple[str, str]]:
@@ -112,19 +112,19 @@ def marks(tool: ListedTool, spec: ToolSpec) -> list[tuple[str, str]]:
     return found
 
 
-def _prompts(app: App, caller: Caller) -> list[Entry]:
+def _prompts(app: App, caller: Caller) -> list[CatalogueEntry]:
     return [
-        Entry("prompt", app.name, one.name, one.spec.doc.summary or one.title, words=one.description.lower())
+        CatalogueEntry("prompt", app.name, one.name, one.spec.doc.summary or one.title, words=one.description.lower())
         for one in app.library.prompts
         if not caller.lacks(one.permissions)
     ]
 
 
-def _resources(app: App) -> list[Entry]:
+def _resources(app: App) -> list[CatalogueEntry]:
     """The addresses that every caller sees in the lists of the protocol."""
     fixed = [(one.uri, one.description or one.name) for source in app.library.sources for one in source.fixed]
     templates = [(one.uri_template, one.description or one.name) for one in app.library.templates]
-    return [Entry("resource", app.name, uri, text, words=text.lower()) for uri, text in (*fixed, *templates)]
+    return [CatalogueEntry("resource", app.name, uri, text, words=text.lower()) for uri, text in (*fixed, *templates)]
 
 
 def first_line(text: str) -> str:

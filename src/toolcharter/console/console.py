@@ -22,11 +22,11 @@ from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
 from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK, SIGN_IN, SIGN_OUT, html_document
-from toolcharter.console.page import CSRF_FIELD, Page, View
+from toolcharter.console.page import CSRF_FIELD, ConsolePage, View
 from toolcharter.console.pages import all_pages
 from toolcharter.console.rights import waiting_for
 from toolcharter.console.server_pages import pages_of_servers
-from toolcharter.console.sessions import Sessions, cookie_name, set_cookie
+from toolcharter.console.sessions import BrowserSessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
 from toolcharter.output.markup import element
 
@@ -57,12 +57,17 @@ class Console:
         self.site, self.governor = site, governor
         self.provider = _find_provider(site.apps)
         """Where people sign in, if not with a token."""
-        self.sessions = Sessions(site.apps[0], self.provider)
+        self.sessions = BrowserSessions(site.apps[0], self.provider)
         self.viewers = Viewers(site.apps, self.sessions)
         self.catalogue, self.checks = Catalogue(), Checks()
         # A governed server may have the name of one of ours, but it is another server, with tools of its own.
         own = [app for app in site.apps if governor is None or app.name not in governor.apps]
-        self.pages = (*all_pages(), *pages_of_servers(own), *forward.PAGES, Page("/console/{path:path}", _no_such_page))
+        self.pages = (
+            *all_pages(),
+            *pages_of_servers(own),
+            *forward.PAGES,
+            ConsolePage("/console/{path:path}", _no_such_page),
+        )
         self.navigation = sorted((page for page in self.pages if page.label), key=lambda page: page.place)
         self.approval_changes: Subscribers[None] = Subscribers()
         """Hear when a confirmation begins to wait, or does not wait any more."""
@@ -114,13 +119,13 @@ class Console:
 
         return [Route(BEGIN_AT_PROVIDER, _secured(begin)), Route(CALLBACK, _secured(come_back))]
 
-    def _route(self, page: Page) -> Route:
+    def _route(self, page: ConsolePage) -> Route:
         async def answer(request: Request) -> Response:
             return await self._answer(page, request)
 
         return Route(page.path, _secured(answer), methods=["POST"] if page.changes else ["GET"])
 
-    async def _answer(self, page: Page, request: Request) -> Response:
+    async def _answer(self, page: ConsolePage, request: Request) -> Response:
         """A page, after all checks."""
         try:
             viewer = await self.viewers.find(request)

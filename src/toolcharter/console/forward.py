@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 
 _NOT_PASSED_ON = frozenset({b"authorization", b"cookie", b"origin", b"referer", b"x-csrf-token"})
 
@@ -38,4 +38,4 @@ class _Forwarded(Response):
 
 _KEPT = ("asgi", "http_version", "method", "scheme", "client", "server", "state", "extensions")
 
-PAGES = [Page("/console/call/{server}", _forward, changes=True)]
+PAGES = [ConsolePage("/console/call/{server}", _forward, changes=True)]

@@ -8,7 +8,7 @@ from toolcharter.console.static_files import static_files
 from toolcharter.output.markup import Html, element, join
 
 if TYPE_CHECKING:
-    from toolcharter.console.page import Page, View
+    from toolcharter.console.page import ConsolePage, View
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
 BEGIN_AT_PROVIDER, CALLBACK = f"{SIGN_IN}/provider", f"{SIGN_IN}/callback"
@@ -58,7 +58,7 @@ def _header(view: "View") -> Html:
     )
 
 
-def _link(view: "View", page: "Page", *, is_current: bool) -> Html:
+def _link(view: "View", page: "ConsolePage", *, is_current: bool) -> Html:
     number = page.waiting(view)
     badge = (" ", element("span", number, element("span", " waiting", class_="unseen"), class_="badge"))
     return element(
@@ -66,10 +66,10 @@ def _link(view: "View", page: "Page", *, is_current: bool) -> Html:
     )
 
 
-def _current(path: str, pages: "Sequence[Page]") -> "Page | None":
+def _current(path: str, pages: "Sequence[ConsolePage]") -> "ConsolePage | None":
     """The page of the navigation that a path belongs to."""
 
-    def has(page: "Page") -> bool:
+    def has(page: "ConsolePage") -> bool:
         below = () if page.path == "/" else (page.path + "/",)
         return path == page.path or path.startswith((*below, *page.covers))
 

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from mcp_core.app import App
 from toolcharter.console import layout
 from toolcharter.console.calls import ToolAnswer, call_tool
-from toolcharter.console.catalogue import Offer
+from toolcharter.console.catalogue import ServerOffers
 from toolcharter.console.viewer import Viewer
 from toolcharter.output.markup import Html, element
 
@@ -38,7 +38,7 @@ class View:
         """The servers that the viewer may use."""
         return self.viewer.apps
 
-    def offer(self, app: App) -> Offer:
+    def offer(self, app: App) -> ServerOffers:
         """The offers of a server that the viewer may use."""
         return self.console.catalogue.offer(app, self.viewer.callers[app.name])
 
@@ -91,7 +91,7 @@ def _none(_: View) -> int:
     return 0
 
 
-class Page(NamedTuple):
+class ConsolePage(NamedTuple):
     """A page, or another address of the console."""
 
     path: str

@@ -44,7 +44,7 @@ class Tokens(NamedTuple):
         return f"Tokens(renew_at={self.renew_at})"
 
 
-class Session(NamedTuple):
+class BrowserSession(NamedTuple):
     """A signed-in browser."""
 
     secret: str
@@ -58,7 +58,7 @@ class Session(NamedTuple):
         return self.tokens.access
 
 
-class Sessions:
+class BrowserSessions:
     """The sessions of one site, in the shared store of its first app, so that all workers know them."""
 
     def __init__(self, app: App, provider: "Provider | None" = None) -> None:
@@ -66,11 +66,11 @@ class Sessions:
 
     async def begin(self, tokens: Tokens) -> str:
         """Keep the token of a caller. Returns the secret for the cookie. Raises StateUnavailable."""
-        session = Session(secrets.token_urlsafe(32), tokens, time.time() + SECONDS)
+        session = BrowserSession(secrets.token_urlsafe(32), tokens, time.time() + SECONDS)
         await self._app.state.reserve(_key(session.secret), _encrypt(session), SECONDS)
         return session.secret
 
-    async def find(self, secret: str) -> Session | None:
+    async def find(self, secret: str) -> BrowserSession | None:
         """The session of a cookie; None if it has ended. Raises StateUnavailable."""
         text = await self._app.state.reserved(_key(secret)) if secret else None
         session = _decrypt(secret, text) if text else None
@@ -78,7 +78,7 @@ class Sessions:
             return await self._renew(session)
         return session
 
-    async def _renew(self, session: Session) -> Session:
+    async def _renew(self, session: BrowserSession) -> BrowserSession:
         """The session with a new token. One request of many fetches it; the others still have the old one."""
         name = f"{_key(session.secret)}:{session.tokens.renew_at}"
         if self._provider is None or not await self._app.state.claim(name, _RENEWAL_SECONDS):
@@ -90,7 +90,7 @@ class Sessions:
         await self._app.state.replace(_key(session.secret), _encrypt(renewed), max(1.0, session.ends - time.time()))
         return renewed
 
-    async def end(self, session: Session) -> None:
+    async def end(self, session: BrowserSession) -> None:
         """End a session at once. Raises StateUnavailable."""
         await self._app.state.replace(_key(session.secret), _ENDED, SECONDS)
 
@@ -137,12 +137,12 @@ def _cipher(secret: str) -> "AESGCM":
     return AESGCM(hashlib.sha256(b"console\0" + secret.encode()).digest())
 
 
-def _encrypt(session: Session) -> str:
+def _encrypt(session: BrowserSession) -> str:
     nonce, text = secrets.token_bytes(_NONCE), json.dumps([session.ends, *session.tokens])
     return (nonce + _cipher(session.secret).encrypt(nonce, text.encode(), None)).hex()
 
 
-def _decrypt(secret: str, text: str) -> Session:
+def _decrypt(secret: str, text: str) -> BrowserSession:
     content = bytes.fromhex(text)
     ends, *tokens = json.loads(_cipher(secret).decrypt(content[:_NONCE], content[_NONCE:], None))
-    return Session(secret, Tokens(*tokens), ends)
+    return BrowserSession(secret, Tokens(*tokens), ends)

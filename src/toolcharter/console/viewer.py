@@ -9,7 +9,7 @@ from starlette.requests import Request
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.hosts.callers import NotIdentified, callers_at
-from toolcharter.console.sessions import Session, Sessions, cookie_name
+from toolcharter.console.sessions import BrowserSession, BrowserSessions, cookie_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Viewer:
     callers: Mapping[str, Caller]
     """By the name of the app. An app that does not know the viewer is not there."""
     apps: Sequence[App] = ()
-    session: Session | None = None
+    session: BrowserSession | None = None
     sent_token: str = ""
     """The token in the Authorization header. No other site can send one, so that it needs no CSRF token."""
 
@@ -47,7 +47,7 @@ class Viewer:
 class Viewers:
     """Finds out who looks."""
 
-    def __init__(self, apps: Sequence[App], sessions: Sessions) -> None:
+    def __init__(self, apps: Sequence[App], sessions: BrowserSessions) -> None:
         self._apps, self._sessions = apps, sessions
         self._guarded = [app for app in apps if app.verifier is not None]
 
@@ -77,7 +77,7 @@ class Viewers:
         """The viewer that a token stands for. Raises NotIdentified."""
         return await self._identify(request.scope, f"Bearer {token}", None, token)
 
-    async def _identify(self, scope: Any, authorization: str, session: Session | None, sent: str) -> Viewer:
+    async def _identify(self, scope: Any, authorization: str, session: BrowserSession | None, sent: str) -> Viewer:
         callers = await callers_at(self._apps, scope, authorization)
         apps = tuple(app for app in self._apps if app.name in callers)
         return Viewer(callers, apps, session, sent)

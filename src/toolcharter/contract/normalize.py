@@ -94,7 +94,7 @@ def _unify_numbers(value: Any) -> Any:
     return value
 
 
-class Document:
+class SchemaDocument:
     """A root schema, in which references are resolved."""
 
     def __init__(self, root: Schema) -> None:
@@ -165,7 +165,7 @@ class NormalizedSchema:
         return own + (self.branches is not None) + len(self.all_of) + len(self.groups)
 
 
-def normalize(schema: Schema, document: Document, *, member: bool = False) -> NormalizedSchema:
+def normalize(schema: Schema, document: SchemaDocument, *, member: bool = False) -> NormalizedSchema:
     """Normalize a schema. A malformed keyword counts as missing. The alternatives of a `member` are not normalized."""
     followed = document.follow(schema)
     if isinstance(followed, bool):
@@ -173,7 +173,7 @@ def normalize(schema: Schema, document: Document, *, member: bool = False) -> No
     return _normalize(_unwrap_all_of(followed, document), document, member=member)
 
 
-def _unwrap_all_of(schema: JsonObject, document: Document) -> JsonObject:
+def _unwrap_all_of(schema: JsonObject, document: SchemaDocument) -> JsonObject:
     """Replace an `allOf` that has a single member, and no constraint beside it, by that member."""
     members = schema_list(schema.get("allOf"))
     siblings = {key: value for key, value in schema.items() if key != "allOf" and key not in STRUCTURE_KEYWORDS}
@@ -184,7 +184,7 @@ def _unwrap_all_of(schema: JsonObject, document: Document) -> JsonObject:
     return {**inner, **siblings} if isinstance(inner, Mapping) and "$ref" not in inner else schema
 
 
-def _normalize(schema: JsonObject, document: Document, *, member: bool) -> NormalizedSchema:
+def _normalize(schema: JsonObject, document: SchemaDocument, *, member: bool) -> NormalizedSchema:
     types = _types(schema.get("type"))
     enum = _enum_values(schema, types)
     if enum is not None:

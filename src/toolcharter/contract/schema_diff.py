@@ -17,9 +17,9 @@ from toolcharter.contract.normalize import (
     ALL_TYPES,
     COUNT_KEYWORDS,
     NUMBERS,
-    Document,
     NormalizedSchema,
     Schema,
+    SchemaDocument,
     canonical,
     canonical_json,
     is_number,
@@ -38,23 +38,23 @@ class SchemaTooLarge(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SchemaPlace:
     """A place in a schema: its JSON path, and its name in sentences."""
 
     path: str
     label: str = ""
 
-    def at(self, *keys: str | int) -> "Place":
+    def at(self, *keys: str | int) -> "SchemaPlace":
         """A place below this one, with the same label."""
-        return Place(self.path + "".join(_step(key) for key in keys), self.label)
+        return SchemaPlace(self.path + "".join(_step(key) for key in keys), self.label)
 
-    def field(self, name: str) -> "Place":
+    def field(self, name: str) -> "SchemaPlace":
         """A field of the object at this place."""
-        return Place(self.at("properties", name).path, f"{self.label}.{name}" if self.label else name)
+        return SchemaPlace(self.at("properties", name).path, f"{self.label}.{name}" if self.label else name)
 
-    def item(self, place: "Place") -> "Place":
+    def item(self, place: "SchemaPlace") -> "SchemaPlace":
         """An item of the list at this place, which has a path of its own."""
-        return Place(place.path, f"{self.label}[]")
+        return SchemaPlace(place.path, f"{self.label}[]")
 
     def __str__(self) -> str:
         return f"'{self.label}'" if self.label else "the schema"
@@ -68,18 +68,18 @@ def _step(key: str | int) -> str:
 
 def diff_schemas(old: Schema, new: Schema, path: str) -> list[Difference]:
     """All differences. Raises SchemaTooLarge."""
-    return Comparison(Document(old), Document(new)).compare(old, new, Place(path), shared=False)
+    return SchemaComparison(SchemaDocument(old), SchemaDocument(new)).compare(old, new, SchemaPlace(path), shared=False)
 
 
-class Comparison:
+class SchemaComparison:
     """Walks through two documents at the same time."""
 
-    def __init__(self, old: Document, new: Document) -> None:
+    def __init__(self, old: SchemaDocument, new: SchemaDocument) -> None:
         self._old, self._new = old, new
         self._in_progress: set[tuple[str, str, bool]] = set()
         self._steps = 0
 
-    def compare(self, old: Schema, new: Schema, place: Place, *, shared: bool) -> list[Difference]:
+    def compare(self, old: Schema, new: Schema, place: SchemaPlace, *, shared: bool) -> list[Difference]:
         """The differences at a place and below it. `shared` means that other schemas constrain the same object."""
         key = (canonical_json(canonical(old)), canonical_json(canonical(new)), shared)
         # A recursive schema leads back to a comparison that is in progress, which reports the differences itself.
@@ -101,7 +101,7 @@ class Comparison:
         return not _has_ref(text) or self._old.text == self._new.text
 
     def _compare_normalized(
-        self, old: NormalizedSchema, new: NormalizedSchema, place: Place, *, shared: bool
+        self, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace, *, shared: bool
     ) -> Differences:
         yield from _annotations(old, new, place)
         yield from _default(old, new, place)
@@ -125,7 +125,9 @@ class Comparison:
 
     # --- objects and arrays ----------------------------------------------------------------------------
 
-    def _objects(self, old: NormalizedSchema, new: NormalizedSchema, place: Place, *, shared: bool) -> Differences:
+    def _objects(
+        self, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace, *, shared: bool
+    ) -> Differences:
         yield from _counts(old, new, place, "minProperties", "maxProperties")
         for name in sorted(old.properties.keys() | new.properties.keys()):
             here = place.field(name)
@@ -140,7 +142,7 @@ class Comparison:
         yield from self._additional_properties(old, new, place)
 
     def _new_property_conflicts(
-        self, name: str, old: NormalizedSchema, new: NormalizedSchema, here: Place, *, shared: bool
+        self, name: str, old: NormalizedSchema, new: NormalizedSchema, here: SchemaPlace, *, shared: bool
     ) -> Differences:
         """A new field may reject a value that the old schema accepted under the same name."""
         others = shared or old.branches is not None or bool(old.all_of) or bool(old.groups)
@@ -152,7 +154,7 @@ class Comparison:
         found = self.compare(before, new.properties[name], here, shared=False)
         yield from (difference for difference in found if difference.may_reject)
 
-    def _additional_properties(self, old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+    def _additional_properties(self, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
         here = place.at("additionalProperties")
         before = True if old.additional is None else old.additional
         after = True if new.additional is None else new.additional
@@ -161,9 +163,9 @@ class Comparison:
         elif after is False and before is not False:
             yield Difference("object-closed", here.path, f"{place} no longer accepts additional fields")
         elif before is not False:
-            yield from self.compare(before, after, Place(here.path, f"{place.label}.*"), shared=False)
+            yield from self.compare(before, after, SchemaPlace(here.path, f"{place.label}.*"), shared=False)
 
-    def _arrays(self, old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+    def _arrays(self, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
         yield from _counts(old, new, place, "minItems", "maxItems")
         before, after = old.keywords.get("uniqueItems") is True, new.keywords.get("uniqueItems") is True
         if before != after:
@@ -177,7 +179,9 @@ class Comparison:
 
     # --- schemas made of schemas -----------------------------------------------------------------------
 
-    def _combinators(self, old: NormalizedSchema, new: NormalizedSchema, place: Place, *, shared: bool) -> Differences:
+    def _combinators(
+        self, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace, *, shared: bool
+    ) -> Differences:
         inside = shared or old.property_sources > 1
         if old.branches is not None and new.branches is not None:
             yield from self._branches(old.branches, new.branches, place, shared=inside)
@@ -193,14 +197,16 @@ class Comparison:
             name = min(watched)
             yield Difference("condition-changed", place.at(name).path, f"what {name} covers in {place} changed")
 
-    def _branches(self, old: Sequence[Schema], new: Sequence[Schema], place: Place, *, shared: bool) -> Differences:
+    def _branches(
+        self, old: Sequence[Schema], new: Sequence[Schema], place: SchemaPlace, *, shared: bool
+    ) -> Differences:
         kinds = ("alternative-removed", "alternative-added")
         yield from self._match_members((old, new), place.at("anyOf"), kinds, shared=shared)
 
     def _match_members(
         self,
         members: tuple[Sequence[Schema], Sequence[Schema]],
-        place: Place,
+        place: SchemaPlace,
         kinds: tuple[str, str],
         *,
         shared: bool,
@@ -225,7 +231,7 @@ class Comparison:
         for index, member in left:
             yield Difference(kinds[1], place.at(index).path, f"{place} now has {_short(member)}")
 
-    def _group(self, name: str, old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+    def _group(self, name: str, old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
         before, after = old.groups.get(name), new.groups.get(name)
         if before is None or after is None:
             found = _condition(name, place, added=before is None)
@@ -276,7 +282,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= MAX_QUOTE else text[: MAX_QUOTE - 3] + "..."
 
 
-def _condition(name: str, place: Place, *, added: bool) -> Difference:
+def _condition(name: str, place: SchemaPlace, *, added: bool) -> Difference:
     kind = "condition-added" if added else "condition-dropped"
     change = "has a new condition" if added else "no longer has the condition"
     return Difference(kind, place.at(name).path, f"{place} {change}: {name}")
@@ -285,7 +291,7 @@ def _condition(name: str, place: Place, *, added: bool) -> Difference:
 # --- single keywords ---------------------------------------------------------------------------------------
 
 
-def _annotations(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _annotations(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     for key in sorted(old.annotations.keys() | new.annotations.keys()):
         if canonical_json(old.annotations.get(key)) != canonical_json(new.annotations.get(key)):
             kind = "parameter-description-changed" if key == "description" else "note-changed"
@@ -300,7 +306,7 @@ def _annotation_change(old: Any, new: Any) -> str:
     return f" from {before} to {after}"
 
 
-def _default(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _default(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     before, after = (
         canonical_json(schema.keywords["default"]) if "default" in schema.keywords else None for schema in (old, new)
     )
@@ -311,7 +317,7 @@ def _default(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Diff
         yield Difference("default-changed", here, f"the default of {place} changed from {before} to {after or 'none'}")
 
 
-def _types(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _types(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     if new.enum is not None and (old.enum is not None or new.types <= old.types):
         return  # the difference between the values says more
     here = place.at("type").path
@@ -331,7 +337,7 @@ def _type_names(types: frozenset[str]) -> str:
     return " or ".join(sorted(names)) or "no type"
 
 
-def _enum(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _enum(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     here = place.at("enum").path
     if old.enum is not None and new.enum is not None:
         for value in sorted(old.enum.keys() - new.enum.keys()):
@@ -346,7 +352,7 @@ def _enum(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differe
         yield Difference("enum-dropped", here, f"{place} is no longer limited to {', '.join(sorted(old.enum))}")
 
 
-def _pattern_and_format(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _pattern_and_format(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     for key in ("pattern", "format"):
         before, after = old.keywords.get(key), new.keywords.get(key)
         if before != after:
@@ -359,7 +365,7 @@ def _or_none(value: Any) -> str:
     return "none" if value is None else _short(value)
 
 
-def _numbers(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _numbers(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     if old.lower != new.lower:
         tighter = new.lower is not None and (old.lower is None or new.lower > old.lower)
         yield _bound_difference("minimum", place, _bound_text(old.lower), _bound_text(new.lower), tighter=tighter)
@@ -390,16 +396,16 @@ def _bound_text(bound: tuple[float, bool] | None) -> str:
     return "none" if bound is None else f"{bound[0]}{' (excluded)' if bound[1] else ''}"
 
 
-def _bound_difference(key: str, place: Place, before: str, after: str, *, tighter: bool) -> Difference:
+def _bound_difference(key: str, place: SchemaPlace, before: str, after: str, *, tighter: bool) -> Difference:
     kind = "bound-tightened" if tighter else "bound-loosened"
     return Difference(kind, place.at(key).path, f"the {key} of {place} changed from {before} to {after}")
 
 
-def _string_counts(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _string_counts(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     return _counts(old, new, place, "minLength", "maxLength")
 
 
-def _counts(old: NormalizedSchema, new: NormalizedSchema, place: Place, low: str, high: str) -> Differences:
+def _counts(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace, low: str, high: str) -> Differences:
     for key, is_tighter in ((low, gt), (high, lt)):
         before, after = _count(old, key), _count(new, key)
         if before != after:
@@ -412,7 +418,7 @@ def _count(schema: NormalizedSchema, key: str) -> float | None:
     return value if is_number(value) and not (key in COUNT_KEYWORDS[::2] and value <= 0) else None
 
 
-def _required(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:
+def _required(old: NormalizedSchema, new: NormalizedSchema, place: SchemaPlace) -> Differences:
     for name in sorted(new.required - old.required):
         here = place.field(name)
         if name in old.properties or name not in new.properties:
@@ -429,5 +435,5 @@ def _required(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Dif
 
 def _is_consent(schema: Schema) -> bool:
     """Whether a field accepts exactly one value, a string: such a field only states something."""
-    enum = normalize(schema, Document(schema)).enum
+    enum = normalize(schema, SchemaDocument(schema)).enum
     return enum is not None and len(enum) == 1 and all(isinstance(value, str) for value in enum.values())

@@ -44,7 +44,7 @@ _DARK = 0.55  # from this shade on, white text is easier to read
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """A bar of a chart. `low` and `high` draw an interval; `caption` stands behind the bar instead of the value."""
 
     label: str
@@ -119,7 +119,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str | float]], captio
     return element("div", whole, class_="scroll")
 
 
-def bar_chart(rows: Sequence[Bar], label: str, maximum: float | None = None) -> Html:
+def bar_chart(rows: Sequence[ChartBar], label: str, maximum: float | None = None) -> Html:
     """Horizontal bars, from 0 to `maximum`, or to the largest value."""
     end = maximum or max((row.high or row.value for row in rows), default=0) or 1
     left = min(max((len(row.label) for row in rows), default=0), _MAX_LABEL) * _LETTER + 12
@@ -181,7 +181,7 @@ def _svg(label: str, width: float, height: float, inner: str) -> Html:
     )
 
 
-def _bar(row: Bar, caption: str, left: float, top: float, end: float) -> str:
+def _bar(row: ChartBar, caption: str, left: float, top: float, end: float) -> str:
     length = max(0.0, min(row.value / end, 1.0)) * _BAR
     whisker = ""
     if row.low is not None and row.high is not None:

@@ -25,7 +25,7 @@ class InvalidProject(CannotStart):
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class NewProject:
     """The names of a new project: the server `weather` is the package `mcp_weather` of the project `mcp-weather`."""
 
     name: str
@@ -73,7 +73,7 @@ def _invalid_name(name: str) -> str:
     return f"{name!r} is not a name for a server. Use {rule}: toolcharter new {suggestion}"
 
 
-def write_project(project: Project, folder: Path) -> None:
+def write_project(project: NewProject, folder: Path) -> None:
     """Write the files of a project to a new folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidProject(f"{folder} exists already, and nothing in it was changed. Choose another --path.")

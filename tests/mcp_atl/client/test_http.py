@@ -9,14 +9,16 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from mcp_atl.client.errors import AuthError, OutcomeUnknown, SiteUnavailable
+from mcp_atl.client.errors import AuthError, SiteUnavailable, WriteOutcomeUnknown
 from mcp_atl.client.http import RetryPolicy, SiteClient, open_http
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied
 from toolcharter.errors import RateLimited
 from toolcharter.telemetry import Telemetry
 
-SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
+SITE = AtlassianSite(
+    "acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net"
+)
 Step = httpx2.Response | Exception
 
 
@@ -71,7 +73,7 @@ async def test_a_write_that_may_have_arrived_is_never_repeated(failure: Step):
         await upstream.client().send("jira", "POST", "/rest/api/3/issue", json={})
     assert len(upstream.requests) == 1
     if isinstance(failure, Exception):
-        assert isinstance(caught.value, OutcomeUnknown)
+        assert isinstance(caught.value, WriteOutcomeUnknown)
         assert caught.value.instruction == "Read the item to see whether the change is there before trying again."
 
 

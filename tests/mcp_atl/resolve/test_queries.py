@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_atl.resolve.queries import combine, is_query, products_for, quoted, restrict_jql, split_order, words_as_jql
-from mcp_atl.site import Site
+from mcp_atl.site import AtlassianSite
 
-OPEN = Site("acme", "cloud", projects=frozenset({"APP", "WEB"}))
+OPEN = AtlassianSite("acme", "cloud", projects=frozenset({"APP", "WEB"}))
 
 QUERIES = [
     "project = APP",

@@ -10,9 +10,9 @@ import httpx2
 
 from atlassian_sandbox import Faults, Sandbox, sandbox_app
 from mcp_atl.client.http import SiteClient, open_http
-from mcp_atl.site import Access, Site
+from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.sites.oauth import Grant, OAuthTokens
-from mcp_atl.sites.sign_in import SignIn
+from mcp_atl.sites.sign_in import SignInAttempt
 from mcp_atl.sites.store import CredentialStore
 from mcp_core.auth.system_keyring import no_keyring
 
@@ -55,11 +55,11 @@ class Signed:
     def __post_init__(self) -> None:
         self.sandbox = sandbox_app("cloud", clock=lambda: self.now[0], faults=Faults())
         self.store = CredentialStore(self.path / "sites.json", no_keyring)
-        self.http = open_http(Site("test", "cloud"), httpx2.ASGITransport(self.sandbox))
+        self.http = open_http(AtlassianSite("test", "cloud"), httpx2.ASGITransport(self.sandbox))
 
     async def sign_in(self, user: str = "anna.berg", caller: str | None = None) -> Access:
         browser = Browser(self.sandbox, user=user)
-        access = await SignIn(GRANT, self.http, browser.open, gateway=PLACE, port=0).run()
+        access = await SignInAttempt(GRANT, self.http, browser.open, gateway=PLACE, port=0).run()
         (self.store.of_caller(caller) if caller else self.store).save(access)
         return access
 

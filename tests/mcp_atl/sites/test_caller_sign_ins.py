@@ -8,14 +8,14 @@ import pytest
 
 from mcp_atl.client.errors import AuthError
 from mcp_atl.client.jira import jira
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.callers import CallerPolicy
 from mcp_atl.sites.sites import Sites
 from tests.mcp_atl.sites.signed import Signed
 from toolcharter import PermissionDenied, ToolContext
 
 ADDRESS = "https://harbourline.example"
-EAST = Site("east", "cloud", jira_url=ADDRESS, confluence_url=ADDRESS, projects=frozenset({"APP"}))
+EAST = AtlassianSite("east", "cloud", jira_url=ADDRESS, confluence_url=ADDRESS, projects=frozenset({"APP"}))
 OF_THE_SERVER = Credentials("basic", "mia.keller@harbourline.example", Secret("sandbox-token-mia.keller"))
 
 
@@ -28,7 +28,7 @@ async def signed(tmp_path):
 
 
 def sites(signed: Signed, **policy: Any) -> Sites:
-    other = Site("other", "cloud", jira_url="https://other.example", confluence_url="https://other.example")
+    other = AtlassianSite("other", "cloud", jira_url="https://other.example", confluence_url="https://other.example")
     known = {site.name: Access(site, OF_THE_SERVER, OF_THE_SERVER) for site in (EAST, other)}
     transports = dict.fromkeys(known, lambda: httpx2.ASGITransport(signed.sandbox))
     return Sites(known, transports, signed.store, CallerPolicy(**policy))

@@ -13,11 +13,11 @@ import pytest
 
 from atlassian_sandbox import Sandbox, sandbox_app
 from atlassian_sandbox.http import Kind
-from atlassian_sandbox.model import User
+from atlassian_sandbox.model import SiteUser
 from mcp_atl.app import build
 from mcp_atl.client.errors import AuthError
 from mcp_atl.settings import AtlSettings
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.callers import CallerPolicy, own_credentials
 from mcp_atl.sites.sites import Sites
 from mcp_core.context import RequestHeaders
@@ -27,8 +27,12 @@ from toolcharter import InvalidArguments, ToolContext
 
 MIA = "Basic " + base64.b64encode(b"mia.keller@harbourline.example:sandbox-token-mia.keller").decode()
 SERVERS_OWN = Credentials("bearer", secret=Secret("of-the-server"))
-EAST = Site("east", "cloud", jira_url="https://east.atlassian.net", confluence_url="https://east.atlassian.net")
-WEST = Site("west", "datacenter", jira_url="https://jira.west.example", confluence_url="https://wiki.west.example")
+EAST = AtlassianSite(
+    "east", "cloud", jira_url="https://east.atlassian.net", confluence_url="https://east.atlassian.net"
+)
+WEST = AtlassianSite(
+    "west", "datacenter", jira_url="https://jira.west.example", confluence_url="https://wiki.west.example"
+)
 
 USERS = 100
 CALLS = 10_000
@@ -72,7 +76,9 @@ async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
     sandbox = sandbox_app(kind)
     tokens = {number: f"token-of-{number}-only" for number in range(USERS)}
     for number, token in tokens.items():
-        user = User(f"user-{number}", f"user.{number}", f"User {number}", f"user.{number}@example.com", {"employees"})
+        user = SiteUser(
+            f"user-{number}", f"user.{number}", f"User {number}", f"user.{number}@example.com", {"employees"}
+        )
         sandbox.state.users[user.id] = user
         sandbox.state.tokens[token] = user.id
     sandbox.state.default_user = None

@@ -11,7 +11,7 @@ from atlassian_sandbox import Sandbox, sandbox_app
 from mcp_atl.app import build
 from mcp_atl.client import http
 from mcp_atl.settings import AtlSettings
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.file import read_sites
 from mcp_core.process.start_errors import InvalidSetting
 from tests.mcp_atl.server import Server
@@ -52,14 +52,14 @@ def test_a_file_names_sites_with_all_that_they_need(file: Path):
     mia = Credentials("basic", "mia.keller@harbourline.example", Secret("sandbox-token-mia.keller"))
     jonas = Credentials("bearer", secret=Secret("sandbox-token-jonas.weber"))
     pem = str(file.parent / "ca.pem")
-    east = Site(
+    east = AtlassianSite(
         "east",
         "cloud",
         jira_url="https://east.atlassian.net",
         confluence_url="https://east.atlassian.net",
         projects=frozenset({"APP"}),
     )
-    west = Site(
+    west = AtlassianSite(
         "west coast",
         "datacenter",
         jira_url="https://jira.west.example",
@@ -126,9 +126,9 @@ def sandboxes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Sand
     served = {"east": sandbox_app("cloud"), "west coast": sandbox_app("datacenter")}
     real = http.open_http
 
-    def open_sandbox(site: Site, transport: Any = None) -> httpx2.AsyncClient:
+    def open_sandbox(site: AtlassianSite, transport: Any = None) -> httpx2.AsyncClient:
         assert transport is None
-        plain = Site(site.name, site.kind)
+        plain = AtlassianSite(site.name, site.kind)
         return real(plain, httpx2.ASGITransport(served[site.name]))
 
     monkeypatch.setattr(http, "open_http", open_sandbox)

@@ -22,7 +22,7 @@ from mcp_atl.client.http import SiteClient, open_http
 from mcp_atl.client.jira import jira
 from mcp_atl.settings import AtlSettings
 from mcp_atl.sites.oauth import Grant, OAuthTokens
-from mcp_atl.sites.sign_in import SignIn
+from mcp_atl.sites.sign_in import SignInAttempt
 from mcp_atl.sites.sites import Sites
 from tests.mcp_atl.sites.signed import GRANT, PLACE, Browser, Signed
 from toolcharter import InvalidArguments
@@ -37,7 +37,7 @@ async def signed(tmp_path):
 
 async def test_a_person_signs_in_with_the_browser(signed):
     browser = Browser(signed.sandbox)
-    access = await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
+    access = await SignInAttempt(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
     signed.store.save(access)
     await asyncio.gather(*browser.visits)
     query = parse_qs(urlsplit(browser.addresses[0]).query)
@@ -52,25 +52,25 @@ async def test_a_person_signs_in_with_the_browser(signed):
 async def test_access_that_is_not_granted_is_an_error(signed):
     browser = Browser(signed.sandbox, answer="error=access_denied")
     with pytest.raises(AuthError, match=r"Access was not granted \(access_denied\)"):
-        await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
+        await SignInAttempt(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
 
 
 async def test_the_answer_of_another_issuer_is_not_used(signed):
     browser = Browser(signed.sandbox, answer="code=stolen&iss=https://evil.example")
     with pytest.raises(AuthError, match="Another server than the sign-in server answered"):
-        await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
+        await SignInAttempt(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
     assert not any(request.path == "/oauth/token" for request in signed.sandbox.requests)
 
 
 async def test_nobody_is_waited_for_forever(signed):
     with pytest.raises(AuthError, match="Nobody signed in within 0 seconds"):
-        await SignIn(GRANT, signed.http, lambda _: None, gateway=PLACE, port=0, timeout=0.01).run()
+        await SignInAttempt(GRANT, signed.http, lambda _: None, gateway=PLACE, port=0, timeout=0.01).run()
 
 
 async def test_a_site_that_was_not_granted_is_an_error_with_those_that_were(signed):
     browser = Browser(signed.sandbox)
     with pytest.raises(InvalidArguments, match=r"these sites: harbourline.example; 'acme.example' is not one of them"):
-        await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run("acme.example")
+        await SignInAttempt(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run("acme.example")
 
 
 async def test_a_token_is_renewed_before_it_ends_and_the_new_refresh_token_is_kept(signed):

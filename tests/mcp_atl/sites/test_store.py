@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from keyring.errors import KeyringLocked
 
-from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.store import CredentialStore
 from mcp_core.auth.system_keyring import no_keyring
 from toolcharter import NotFound, Unavailable
 
-SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
+SITE = AtlassianSite(
+    "acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net"
+)
 CREDENTIALS = Credentials("basic", "ann@example.com", Secret("hunter2"))
 ACCESS = Access(SITE, CREDENTIALS, CREDENTIALS)
 
@@ -53,7 +55,9 @@ def test_with_a_keyring_the_file_has_no_secret(tmp_path: Path):
 
 def test_a_site_of_the_same_name_is_replaced_and_others_stay(tmp_path: Path):
     store = CredentialStore(tmp_path / "sites.json", no_keyring)
-    other = Access(Site("other", "datacenter", jira_url="https://jira.example"), Credentials("bearer", "", Secret("t")))
+    other = Access(
+        AtlassianSite("other", "datacenter", jira_url="https://jira.example"), Credentials("bearer", "", Secret("t"))
+    )
     changed = Access(SITE, Credentials("basic", "ben@example.com", Secret("s")))
     for access in (ACCESS, other, changed):
         store.save(access)
@@ -74,7 +78,7 @@ def test_removed_credentials_are_neither_in_the_keyring_nor_in_the_file(tmp_path
     keyring, path = FakeKeyring(), tmp_path / "sites.json"
     CredentialStore(path, no_keyring).save(ACCESS)  # before there was a keyring
     store = CredentialStore(path, lambda: keyring)
-    store.save(Access(Site("other", "cloud"), CREDENTIALS, CREDENTIALS))
+    store.save(Access(AtlassianSite("other", "cloud"), CREDENTIALS, CREDENTIALS))
     assert store.schemes() == {"acme": "basic", "other": "basic"}
     assert store.remove("other") == "the system keyring"
     assert keyring.passwords == {}

@@ -14,8 +14,8 @@ import pytest
 from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.client.http import SiteClient, open_http
 from mcp_atl.client.transfer import RemoteFile, Upload, local_name, save
-from mcp_atl.files import Files
-from mcp_atl.site import Access, Site
+from mcp_atl.files import CallerFolders
+from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.tools.files import ShownImages
 from mcp_core.calling.records import Request
 from mcp_core.context import RequestHeaders
@@ -24,7 +24,9 @@ from tests.mcp_atl.server import Server, serve
 from toolcharter import InvalidArguments, ToolContext
 
 KINDS = pytest.mark.parametrize("kind", ["cloud", "datacenter"])
-SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
+SITE = AtlassianSite(
+    "acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net"
+)
 MEGABYTE = 1_000_000
 
 
@@ -228,7 +230,7 @@ def test_each_caller_has_a_folder_of_their_own(tmp_path: Path):
     def folder(user: str | None, authorization: str | None) -> Path:
         headers = RequestHeaders({"x-atlassian-authorization": authorization} if authorization else {})
         context = ToolContext("c", "t", "a", "1", "now", user_id=user, headers=headers)
-        return Files(tmp_path).folder(context).file_to_write("a.txt").parent
+        return CallerFolders(tmp_path).folder(context).file_to_write("a.txt").parent
 
     folders = [
         folder(None, None),

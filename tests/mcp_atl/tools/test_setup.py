@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_atl.command import Server as Shared
+from mcp_atl.command import CommandEnvironment
 from mcp_atl.sites.store import CredentialStore
 from mcp_core.auth.system_keyring import no_keyring
 from tests.mcp_atl.server import Server
@@ -16,7 +16,7 @@ TOKEN = "sandbox-token-anna.berg"
 @pytest.fixture
 def kept(cloud: Server, tmp_path: Path) -> CredentialStore:
     store = CredentialStore(tmp_path / "sites.json", no_keyring)
-    cloud.app.provided(Shared).sites.keep_in(store)
+    cloud.app.provided(CommandEnvironment).sites.keep_in(store)
     return store
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import App, Settings
-from mcp_core.audit import Report, verify
+from mcp_core.audit import TrailReport, verify
 from mcp_core.audit.chain import Chain, parse
 from tests.mcp_core.declared import Number, query
 
@@ -30,11 +30,11 @@ async def trail(folder: Path, key: bool = False, calls: int = 5) -> Path:
     return folder / "audit.jsonl"
 
 
-def check(path: Path, key: bytes | None = None, checkpoints: str = "") -> Report:
+def check(path: Path, key: bytes | None = None, checkpoints: str = "") -> TrailReport:
     return verify([(path.name, path.read_bytes().splitlines())], key, checkpoints)
 
 
-def problems(report: Report) -> list[str]:
+def problems(report: TrailReport) -> list[str]:
     return [problem.text.replace(next(iter(report.chains), "-"), "CHAIN") for problem in report.problems]
 
 

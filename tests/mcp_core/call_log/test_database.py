@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from mcp_core.call_log.database import Session, SqliteCalls
+from mcp_core.call_log.database import LogTransaction, SqliteCalls
 from mcp_core.errors import Unavailable
 
 
-def rows(session: Session) -> list[int]:
+def rows(session: LogTransaction) -> list[int]:
     return [number for (number,) in session.rows("SELECT number FROM t")]
 
 
@@ -17,7 +17,7 @@ async def test_a_write_that_nobody_waits_for_any_more_changes_nothing(tmp_path):
     calls, began, goes_on = SqliteCalls(str(tmp_path / "calls.db")), asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
-    def add(session: Session) -> None:
+    def add(session: LogTransaction) -> None:
         session.run("INSERT INTO t VALUES (1)")
         loop.call_soon_threadsafe(began.set)
         goes_on.wait(60)
@@ -37,7 +37,7 @@ async def test_a_write_that_nobody_waits_for_any_more_changes_nothing(tmp_path):
 async def test_a_write_that_fails_changes_nothing(tmp_path):
     calls = SqliteCalls(str(tmp_path / "calls.db"))
 
-    def add(session: Session) -> None:
+    def add(session: LogTransaction) -> None:
         session.run("INSERT INTO t VALUES (1)")
         raise KeyError
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
-from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
+from mcp_noema.model import BASIC, CLOZE, REVERSED, CardState, NoteType, Preset, Schedule, Template
 
 WRITTEN = datetime(2026, 11, 16, 12, tzinfo=UTC)
 _WORDS = st.text(st.characters(exclude_characters="\0\x1f", exclude_categories=["Cs"]), max_size=20)
@@ -42,12 +42,12 @@ _ZONES = st.integers(-12 * 4, 14 * 4).map(lambda n: timezone(timedelta(minutes=1
 @st.composite
 def schedules(draw: st.DrawFn, steps: int) -> Schedule:
     """A review is due whole days after the last one: more than the day is not kept."""
-    state = draw(st.sampled_from(State))
-    if state is State.NEW:
+    state = draw(st.sampled_from(CardState))
+    if state is CardState.NEW:
         return Schedule()
     last_review = draw(_SECONDS)
     memory = draw(_FLOATS), draw(st.floats(1, 10))
-    if state is State.REVIEW:
+    if state is CardState.REVIEW:
         return Schedule(state, None, *memory, last_review + timedelta(days=draw(st.integers(1, 36_500))), last_review)
     # Of a step that ends on a later day, Anki keeps the day alone.
     due = min(last_review + timedelta(seconds=draw(st.integers(1, 10**6))), WRITTEN)
@@ -75,7 +75,7 @@ def packages(draw: st.DrawFn) -> Package:
         schedule = draw(schedules(steps))
         suspended, buried = draw(st.sampled_from([(False, False), (True, False), (False, True)]))
         numbers = (draw(st.integers(0, 10**6)), schedule, draw(st.integers(0, 999)), draw(st.integers(0, 99)))
-        ease = 0 if schedule.state is State.NEW else draw(st.integers(1300, 9999))
+        ease = 0 if schedule.state is CardState.NEW else draw(st.integers(1300, 9999))
         flag = draw(st.integers(0, 7))
         ordinal = draw(st.integers(0, 3))
         cards.append(PackageCard(place, deck, ordinal, *numbers, suspended, buried, moment, flag, ease))
@@ -108,7 +108,11 @@ def _reviews(draw: st.DrawFn, cards: int) -> list[PackageReview]:
     seen: set[int] = set()
     for place in range(draw(st.integers(0, 5)) if cards else 0):
         card = draw(st.integers(0, cards - 1))
-        states = (State.NEW, State.REVIEW) if card not in seen else (State.LEARNING, State.REVIEW, State.RELEARNING)
+        states = (
+            (CardState.NEW, CardState.REVIEW)
+            if card not in seen
+            else (CardState.LEARNING, CardState.REVIEW, CardState.RELEARNING)
+        )
         seen.add(card)
         intervals = st.integers(0, 86_399) | st.integers(1, 36_500).map(lambda days: days * 86_400)
         ease = draw(st.none() | st.integers(100, 1000) | st.integers(1300, 9999))

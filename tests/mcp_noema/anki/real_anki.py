@@ -15,7 +15,7 @@ from anki.collection import (
 )
 
 from mcp_noema.anki.package import CollectionCalendar, Package
-from mcp_noema.model import State
+from mcp_noema.model import CardState
 
 WEIGHTS = [
     0.3,
@@ -182,7 +182,7 @@ def anki_cards(col: Collection) -> list[tuple[Any, ...]]:
             col.decks.name(card.did),
             tuple(card.note().tags),
             tuple(card.note().fields),
-            State(card.type),
+            CardState(card.type),
             due,
             round(memory.stability, 4) if memory else None,
             round(memory.difficulty, 3) if memory else None,
@@ -203,7 +203,7 @@ def package_cards(package: Package, today: CollectionCalendar) -> list[tuple[Any
         if schedule.due:
             day = today.day_number(schedule.due)
             # A step that ends on a later day has a day, too.
-            has_day = schedule.state is State.REVIEW or day > today.day_number(package.written_at)
+            has_day = schedule.state is CardState.REVIEW or day > today.day_number(package.written_at)
             due = day if has_day else int(schedule.due.timestamp())
         cards.append((
             note.guid,

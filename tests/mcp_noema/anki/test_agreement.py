@@ -13,7 +13,7 @@ import pytest
 from anki.collection import Collection
 
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
-from mcp_noema.model import GRADES, RATINGS, Preferences, Preset, Schedule, State
+from mcp_noema.model import GRADES, RATINGS, CardState, Preferences, Preset, Schedule
 from mcp_noema.schedule import next_schedules
 from tests.mcp_noema.anki import real_anki
 from tests.thorough import examples
@@ -30,7 +30,7 @@ PRESETS = {
     "day-long steps": Preset(learning_steps=(600, 86_400, 259_200), relearning_steps=(86_400,)),
     "one day-long step": Preset(learning_steps=(172_800,), relearning_steps=(600, 129_600)),
 }
-Outcome = tuple[State, int | None, int]
+Outcome = tuple[CardState, int | None, int]
 """The state, the step and the seconds until a card is due."""
 LONG = 365 * DAY_SECONDS
 HISTORIES = 1000
@@ -94,7 +94,7 @@ class StudiedCard:
     def _their_outcome(self, state: Any, now: datetime) -> Outcome:
         kind = state.normal.WhichOneof("kind")
         if kind == "review":
-            return State.REVIEW, None, state.normal.review.scheduled_days * DAY_SECONDS
+            return CardState.REVIEW, None, state.normal.review.scheduled_days * DAY_SECONDS
         relearning = kind == "relearning"
         learning = state.normal.relearning.learning if relearning else state.normal.learning
         steps = self.preset.relearning_steps if relearning else self.preset.learning_steps
@@ -103,7 +103,7 @@ class StudiedCard:
             # Anki shows such a step on a day, without a time.
             due = self.preferences.day_start(now, (due - day_end).days + 1)
         step = max(len(steps) - learning.remaining_steps, 0)
-        return State.RELEARNING if relearning else State.LEARNING, step, round((due - now).total_seconds())
+        return CardState.RELEARNING if relearning else CardState.LEARNING, step, round((due - now).total_seconds())
 
     def memory(self) -> tuple[Any, Any]:
         """Our memory state, and Anki's."""

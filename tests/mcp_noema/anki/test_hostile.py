@@ -17,18 +17,18 @@ from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import BadPackage, Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
-from mcp_noema.model import BASIC, Schedule, State
+from mcp_noema.model import BASIC, CardState, Schedule
 from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.package_strategies import WRITTEN
 
 MEBIBYTE = 1 << 20
 NEWEST, LEGACY = b"\x08\x03", b"\x08\x02"
-SCHEDULE = Schedule(State.REVIEW, None, 9.0, 5.0, WRITTEN + timedelta(days=9), WRITTEN)
+SCHEDULE = Schedule(CardState.REVIEW, None, 9.0, 5.0, WRITTEN + timedelta(days=9), WRITTEN)
 GOOD = Package(
     decks=(PackageDeck("Good"),),
     notes=(PackageNote("guid", BASIC, ("a", "b"), ("tag",), WRITTEN, WRITTEN),),
     cards=(PackageCard(0, 0, 0, 1, SCHEDULE, 1, 0, suspended=False, buried=False, created_at=WRITTEN, ease=2500),),
-    reviews=(PackageReview(0, 3, WRITTEN, 1000, State.NEW, 86_400, 0),),
+    reviews=(PackageReview(0, 3, WRITTEN, 1000, CardState.NEW, 86_400, 0),),
     written_at=WRITTEN,
 )
 

@@ -7,7 +7,7 @@ import pytest
 from mcp_noema.anki.deck_options import DAY_SECONDS
 from mcp_noema.anki.package import PackageDeck
 from mcp_noema.anki.package_reader import read_package
-from mcp_noema.model import Preset, Schedule, State
+from mcp_noema.model import CardState, Preset, Schedule
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.real_anki import WEIGHTS, package_cards
@@ -86,7 +86,7 @@ def test_only_answers_count_as_reviews(anki_files: AnkiFiles):
     assert [(review.rating, round(review.reviewed_at.timestamp() * 1000)) for review in package.reviews] == [
         (answer, moment) for moment, answer, *_ in anki_files.log
     ]
-    assert {review.state for review in package.reviews} == {State.NEW, State.REVIEW}
+    assert {review.state for review in package.reviews} == {CardState.NEW, CardState.REVIEW}
 
 
 def test_only_the_names_of_media_are_read(anki_files: AnkiFiles):

@@ -13,7 +13,7 @@ from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import milliseconds, write_package
-from mcp_noema.model import BASIC, Preset, Schedule, State
+from mcp_noema.model import BASIC, CardState, Preset, Schedule
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.package_strategies import WRITTEN, packages
@@ -154,7 +154,7 @@ def test_a_package_round_trips(package: Package):
 
 def test_a_step_that_ends_on_a_later_day_keeps_the_day_and_not_the_time(tmp_path: Path):
     answered = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
-    schedule = Schedule(State.LEARNING, 0, 1.0, 5.0, answered + timedelta(days=2, hours=5), answered)
+    schedule = Schedule(CardState.LEARNING, 0, 1.0, 5.0, answered + timedelta(days=2, hours=5), answered)
     note = PackageNote("guid", BASIC, ("a", "b"), (), answered, answered)
     card = PackageCard(0, 0, 0, 1, schedule, 1, 0, suspended=False, buried=False, created_at=answered, ease=2500)
     package = replace(EMPTY, decks=(PackageDeck("D", "", Preset()),), notes=(note,), cards=(card,), written_at=answered)
@@ -165,7 +165,9 @@ def test_a_step_that_ends_on_a_later_day_keeps_the_day_and_not_the_time(tmp_path
 
 def test_full_precision_survives(tmp_path: Path):
     moment = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
-    schedule = Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment)
+    schedule = Schedule(
+        CardState.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment
+    )
     note = PackageNote("guid", BASIC, ("a", "b"), (), moment, moment)
     card = PackageCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment, ease=2500)
     package = replace(EMPTY, decks=(PackageDeck("D", "", Preset()),), notes=(note,), cards=(card,))
@@ -178,7 +180,7 @@ def test_notes_cards_and_reviews_of_the_same_time_get_different_ids(tmp_path: Pa
     notes = tuple(replace(note, guid=f"guid {place}") for place in range(3))
     card = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
     cards = tuple(replace(card, note=place) for place in range(3))
-    answer = PackageReview(0, 3, WRITTEN, 1000, State.NEW, 600, 0)
+    answer = PackageReview(0, 3, WRITTEN, 1000, CardState.NEW, 600, 0)
     package = replace(
         EMPTY, decks=(PackageDeck("D"),), notes=notes, cards=cards, reviews=(answer, answer._replace(card=2))
     )

@@ -19,7 +19,7 @@ from mcp_core.db import Database, address, open_database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
-from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
+from mcp_noema.model import BASIC, CLOZE, REVERSED, CardState, NoteType, Preset, Schedule, Template
 from mcp_noema.records import Tally
 from mcp_noema.store import anki_packages, exports, imports, prepared_import
 from mcp_noema.store.opening import MIGRATIONS
@@ -42,10 +42,10 @@ def full_package() -> Package:
     own = Preset(0.85, (30,), (60, 90), 365, 5, 50, 4, bury_siblings=False, parameters=tuple(WEIGHTS))
     schedules = (
         Schedule(),
-        Schedule(State.LEARNING, 0, 0.123456789012345, 6.0, at(minutes=31), at(minutes=30)),
-        Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, at(days=49), at(days=40)),
-        Schedule(State.RELEARNING, 1, 1.5, 9.87, at(days=30, minutes=10), at(days=30)),
-        Schedule(State.REVIEW, None, 100.0, 1.0, at(days=140), at(days=40)),
+        Schedule(CardState.LEARNING, 0, 0.123456789012345, 6.0, at(minutes=31), at(minutes=30)),
+        Schedule(CardState.REVIEW, None, 12.345678901234567, 5.000000000000001, at(days=49), at(days=40)),
+        Schedule(CardState.RELEARNING, 1, 1.5, 9.87, at(days=30, minutes=10), at(days=30)),
+        Schedule(CardState.REVIEW, None, 100.0, 1.0, at(days=140), at(days=40)),
     )
     kinds = (BASIC, REVERSED, REVERSED, CLOZE, ODD)
     texts = (("a", "b"), ("Hund", "<b>dog</b>"), ("eau", "water & 水"), ("{{c1::x}} {{c4::y}}", ""), ("1", "2", "3"))
@@ -75,7 +75,13 @@ def full_package() -> Package:
         reviews=tuple(
             PackageReview(card, 1 + n % 4, at(days=n, milliseconds=n), 900 + n, state, 86_400 * n, 600 - n, difficulty)
             for n, (card, state, difficulty) in enumerate(
-                [(1, State.NEW, 5.5), (2, State.NEW, None), (2, State.REVIEW, 10.0), (3, State.REVIEW, None)], start=1
+                [
+                    (1, CardState.NEW, 5.5),
+                    (2, CardState.NEW, None),
+                    (2, CardState.REVIEW, 10.0),
+                    (3, CardState.REVIEW, None),
+                ],
+                start=1,
             )
         ),
         written_at=NOW,

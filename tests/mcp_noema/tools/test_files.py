@@ -16,7 +16,7 @@ from mcp_noema.anki.package import CollectionCalendar, Package, PackageCard, Pac
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.app import build
-from mcp_noema.model import BASIC, CLOZE, Preset, Schedule, State, World
+from mcp_noema.model import BASIC, CLOZE, CardState, Preset, Schedule, World
 from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.real_anki import package_cards
@@ -49,9 +49,9 @@ def packed(*cards: PackageCard, reviews: tuple[PackageReview, ...] = (), **chang
 NEW = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=MONDAY)
 LAST = MONDAY - timedelta(days=3)
 REVIEWED = replace(
-    NEW, schedule=Schedule(State.REVIEW, None, 4.25, 5.5, MONDAY + timedelta(days=2), LAST), reps=4, lapses=1
+    NEW, schedule=Schedule(CardState.REVIEW, None, 4.25, 5.5, MONDAY + timedelta(days=2), LAST), reps=4, lapses=1
 )
-ANSWER = PackageReview(0, 3, LAST, 4000, State.REVIEW, 432_000, 86_400, 5.5)
+ANSWER = PackageReview(0, 3, LAST, 4000, CardState.REVIEW, 432_000, 86_400, 5.5)
 
 
 # --- to Anki and back --------------------------------------------------------------------------------------
@@ -503,7 +503,7 @@ async def test_an_import_suggests_a_fit_if_one_is_possible(ana: Learner, files: 
         *(replace(REVIEWED, note=number) for number in range(60)),
         notes=tuple(replace(packed().notes[0], guid=f"many-{number}") for number in range(60)),
         reviews=tuple(
-            ANSWER._replace(card=card, rating=rating, reviewed_at=at, state=State(state))
+            ANSWER._replace(card=card, rating=rating, reviewed_at=at, state=CardState(state))
             for card, log in enumerate(logs)
             for rating, at, state in log
         ),

@@ -12,7 +12,7 @@ from mcp_core.calling.records import Request
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
 from mcp_noema.fitting import fit
-from mcp_noema.model import RATINGS, DeckId, Preferences, Preset, State, World, roll
+from mcp_noema.model import RATINGS, CardState, DeckId, Preferences, Preset, World, roll
 from mcp_noema.schedule import answer, replay
 from mcp_noema.store import rescheduling, scheduling
 from mcp_noema.store.deck_selection import select_decks
@@ -56,7 +56,10 @@ async def test_a_plan_simulates_the_present_cards(ana: Learner, db_url: str, clo
         simulate_days(
             known,
             30,
-            {kind: AnswerStats(1, 1, 5.0) for kind in ((State.NEW, 4), (State.NEW, 3), (State.LEARNING, 3))},
+            {
+                kind: AnswerStats(1, 1, 5.0)
+                for kind in ((CardState.NEW, 4), (CardState.NEW, 3), (CardState.LEARNING, 3))
+            },
             Preset(new_per_day=5, reviews_per_day=50, desired_retention=retention),
             days=20,
             seed=clock.now.date().toordinal(),
@@ -254,7 +257,7 @@ async def test_cards_are_rescheduled_from_their_logs_and_a_preview_changes_nothi
     for card in logs:
         shown = await ana("get-card", cardId=card)
         assert (shown["stability"], shown["difficulty"]) == (new[card].stability, new[card].difficulty)
-        assert (shown["due"], shown["state"]) == (wire(new[card].due), State(new[card].state).word)
+        assert (shown["due"], shown["state"]) == (wire(new[card].due), CardState(new[card].state).word)
     nothing = await ana("preview-reschedule", deckId=deck)
     assert (nothing["changed"], nothing["mostMoved"]) == (0, [])
 

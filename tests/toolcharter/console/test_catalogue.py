@@ -1,6 +1,6 @@
 from mcp_core import App, Settings
 from mcp_core.auth import user
-from toolcharter.console.catalogue import Catalogue, Entry, first_line, search
+from toolcharter.console.catalogue import Catalogue, CatalogueEntry, first_line, search
 from toolcharter.local import targets
 
 EVERYTHING = user("ana", ["*"])
@@ -12,10 +12,10 @@ def demo() -> App:
 
 def test_all_words_must_be_there_and_names_come_before_descriptions():
     entries = [
-        Entry("tool", "s", "list_notes", "", words="list the notes"),
-        Entry("tool", "s", "note", "", words="one note of a list"),
-        Entry("tool", "s", "get_note", "", words="read a note"),
-        Entry("tool", "s", "add", "", words="a sum"),
+        CatalogueEntry("tool", "s", "list_notes", "", words="list the notes"),
+        CatalogueEntry("tool", "s", "note", "", words="one note of a list"),
+        CatalogueEntry("tool", "s", "get_note", "", words="read a note"),
+        CatalogueEntry("tool", "s", "add", "", words="a sum"),
     ]
     assert [one.name for one in search(entries, "note")] == ["note", "list_notes", "get_note"]
     assert [one.name for one in search(entries, "LIST note")] == ["list_notes", "note"]

@@ -13,7 +13,7 @@ from mcp_core import App, Settings
 from mcp_core.hosts.site.server import Site
 from tests.mcp_core.auth.issuer import Issuer, serving
 from tests.mcp_core.hosts.site.test_server import CALL, CALL_HEADERS
-from toolcharter.console import Console, Page, View
+from toolcharter.console import Console, ConsolePage, View
 from toolcharter.console.static_files import static_files
 from toolcharter.local import targets
 
@@ -113,7 +113,7 @@ async def test_a_person_gets_a_page_for_what_does_not_exist_and_for_what_fails_a
             raise RuntimeError("/srv/secret is broken")
 
         console = Console(site)
-        console.pages = (Page("/console/broken", fail), *console.pages)
+        console.pages = (ConsolePage("/console/broken", fail), *console.pages)
         return console
 
     site = Site([demo()], BASE, console=with_a_broken_page)

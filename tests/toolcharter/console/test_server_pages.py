@@ -14,7 +14,7 @@ from mcp_core.settings.model import settings_type
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
 from toolcharter import App, Example, tool
-from toolcharter.console import CallFailed
+from toolcharter.console import ToolFailed
 from toolcharter.console.calls import call_tool
 from toolcharter.local import targets
 
@@ -303,5 +303,5 @@ async def test_a_page_calls_tools_with_the_rights_of_the_viewer():
 
     async with App("one", version="1.0.0", tools=[read_secret]) as app:
         assert (await call_tool(app, app.local_caller, "read_secret", {})).value == "42"
-        with pytest.raises(CallFailed, match="secrets:read"):
+        with pytest.raises(ToolFailed, match="secrets:read"):
             await call_tool(app, Caller(), "read_secret", {})

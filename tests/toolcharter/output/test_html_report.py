@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 from toolcharter.output import html_report
-from toolcharter.output.html_report import Bar
+from toolcharter.output.html_report import ChartBar
 
 NASTY = "<script>alert(1)</script>\"'&"
 
@@ -17,7 +17,12 @@ def drawing(markup: str) -> ET.Element:
 def test_a_page_loads_nothing_from_elsewhere():
     page = html_report.page(
         "A report",
-        [("Charts", [html_report.bar_chart([Bar("a", 1)], "One"), html_report.heat_map(["a"], ["b"], [[1]], "Two")])],
+        [
+            (
+                "Charts",
+                [html_report.bar_chart([ChartBar("a", 1)], "One"), html_report.heat_map(["a"], ["b"], [[1]], "Two")],
+            )
+        ],
     )
     assert [mark for mark in ("src=", "href=", "@import", "url(", "<script", "http") if mark in page] == []
 
@@ -37,7 +42,7 @@ def test_shown_text_cannot_become_markup():
                     html_report.details(NASTY, [NASTY]),
                     html_report.figures([(NASTY, NASTY, NASTY)]),
                     html_report.table([NASTY], [[NASTY]], NASTY),
-                    html_report.bar_chart([Bar(NASTY, 1, NASTY)], NASTY),
+                    html_report.bar_chart([ChartBar(NASTY, 1, NASTY)], NASTY),
                     html_report.heat_map([NASTY], [NASTY], [[1]], NASTY),
                 ],
             )
@@ -58,7 +63,7 @@ def test_a_table_aligns_numbers_right_and_keeps_markup():
 
 
 def test_bars_are_as_long_as_their_values_and_say_them_in_words():
-    chart = drawing(html_report.bar_chart([Bar("whole", 4), Bar("half", 2, "2 of 4", 1, 3)], "Counts"))
+    chart = drawing(html_report.bar_chart([ChartBar("whole", 4), ChartBar("half", 2, "2 of 4", 1, 3)], "Counts"))
     lengths = [float(bar.attrib["width"]) for bar in chart.iter("rect") if bar.attrib["class"] == "bar"]
     assert lengths == [420.0, 210.0]
     assert chart.attrib["aria-label"] == "Counts"
@@ -76,7 +81,7 @@ def test_a_heat_map_writes_each_value_in_its_cell_and_leaves_zero_empty():
 
 def test_a_long_name_is_cut_in_the_chart_and_whole_in_its_tooltip():
     name = "a_name_" * 10
-    chart = drawing(html_report.bar_chart([Bar(name, 1)], "Counts"))
+    chart = drawing(html_report.bar_chart([ChartBar(name, 1)], "Counts"))
     label = next(chart.iter("text"))
     assert label.text == name[:35] + "…"
     assert [inner.text for inner in label] == [name]

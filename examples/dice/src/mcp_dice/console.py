@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from toolcharter.console import CallFailed, Page, View, element
+from toolcharter.console import ConsolePage, ToolFailed, View, element
 
 
 async def show(view: View) -> Response:
@@ -11,7 +11,7 @@ async def show(view: View) -> Response:
     try:
         roll = (await view.call(view.app("dice"), "roll_dice", {"notation": notation})).value
         result = f"{' + '.join(map(str, roll['rolls']))} = {roll['total']}"
-    except CallFailed as error:
+    except ToolFailed as error:
         result = str(error)
     form = element(
         "form",
@@ -22,4 +22,4 @@ async def show(view: View) -> Response:
     return view.page("Dice", element("h1", "Dice"), element("p", result), form)
 
 
-PAGES = [Page("/console/dice", show, label="Dice", place=70)]
+PAGES = [ConsolePage("/console/dice", show, label="Dice", place=70)]

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic_core import from_json, to_json
 
-from mcp_atl.client.confluence.api import MAX_FILES, Page, Restriction, page_by_start
-from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.confluence.api import MAX_FILES, ConfluencePage, PageRestriction, page_by_start
+from mcp_atl.client.connection import Json, ResultPage, SiteConnection, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
 from mcp_atl.client.transfer import RemoteFile, Upload
@@ -18,7 +18,7 @@ V1 = "/wiki/rest/api"
 
 
 class CloudConfluence:
-    def __init__(self, client: Connection) -> None:
+    def __init__(self, client: SiteConnection) -> None:
         self.client = client
         self._space_keys: dict[str, str] = {}
         self._checked: set[str] = set()
@@ -61,11 +61,11 @@ class CloudConfluence:
         found = await self._get(f"{V1}/search", cql=cql, limit=limit, cursor=cursor, excerpt=excerpt)
         return ResultPage(list_at(found, "results"), _next(found), found.get("totalSize"))
 
-    async def page(self, page_id: str, *, body: bool = True, version: int | None = None) -> Page:
+    async def page(self, page_id: str, *, body: bool = True, version: int | None = None) -> ConfluencePage:
         shown = "atlas_doc_format" if body else None
         return await self._page(await self._get(f"{V2}/pages/{segment(page_id)}", body_format=shown, version=version))
 
-    async def find_page(self, space: str, title: str) -> Page:
+    async def find_page(self, space: str, title: str) -> ConfluencePage:
         found = await self._get(f"{V2}/pages", space_id=await self._space_id(space), title=title, limit=1)
         if not found["results"]:
             raise NotFound(f"The space {space!r} has no page with the title {title!r}. Search for it with search.")
@@ -73,7 +73,7 @@ class CloudConfluence:
 
     async def create_page(
         self, *, space: str, title: str, body: Any, parent_id: str | None = None, draft: bool = False
-    ) -> Page:
+    ) -> ConfluencePage:
         content: Json = {
             "spaceId": await self._space_id(space),
             "status": "draft" if draft else "current",
@@ -84,7 +84,9 @@ class CloudConfluence:
             content["parentId"] = await self._id(parent_id)
         return await self._page(await self._write("POST", f"{V2}/pages", content))
 
-    async def update_page(self, page: Page, *, title: str, body: Any, message: str | None = None) -> Page:
+    async def update_page(
+        self, page: ConfluencePage, *, title: str, body: Any, message: str | None = None
+    ) -> ConfluencePage:
         version: Json = {"number": page.version + 1} | ({"message": message} if message else {})
         content = {"id": page.id, "status": page.status, "title": title, "body": _adf_body(body), "version": version}
         return await self._page(await self._write("PUT", f"{V2}/pages/{await self._id(page.id)}", content))
@@ -96,7 +98,7 @@ class CloudConfluence:
         path = f"{V1}/content/{await self._id(page_id)}/move/{segment(position)}/{await self._id(target_id)}"
         await self._write("PUT", path)
 
-    async def copy_page(self, page_id: str, *, title: str, parent_id: str) -> Page:
+    async def copy_page(self, page_id: str, *, title: str, parent_id: str) -> ConfluencePage:
         content = {
             "copyAttachments": True,
             "copyLabels": True,
@@ -167,7 +169,7 @@ class CloudConfluence:
         path = f"{V1}/content/{await self._id(page_id)}/restriction"
         return await self._get(path, expand="restrictions.user,restrictions.group")
 
-    async def set_restrictions(self, page_id: str, restrictions: Sequence[Restriction]) -> None:
+    async def set_restrictions(self, page_id: str, restrictions: Sequence[PageRestriction]) -> None:
         """Operations that are not named keep their restrictions."""
         body: list[Json] = []
         for one in restrictions:
@@ -231,12 +233,12 @@ class CloudConfluence:
             self._space_keys[space_id] = (await self._get(f"{V2}/spaces/{segment(space_id)}"))["key"]
         return self._space_keys[space_id]
 
-    async def _page(self, found: Json) -> Page:
+    async def _page(self, found: Json) -> ConfluencePage:
         space = await self._space_key(str(found["spaceId"]))
         check_space(self.client.site, space)
         version = object_at(found, "version")
         text = at(found, "body", "atlas_doc_format", "value")
-        return Page(
+        return ConfluencePage(
             id=str(found["id"]),
             title=found["title"],
             space=space,

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mcp_atl.client.confluence.api import MAX_FILES, Page, Restriction, page_by_start
-from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.confluence.api import MAX_FILES, ConfluencePage, PageRestriction, page_by_start
+from mcp_atl.client.connection import Json, ResultPage, SiteConnection, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
 from mcp_atl.client.transfer import RemoteFile, Upload
@@ -18,7 +18,7 @@ class DataCenterConfluence:
     base = "/rest/api"
     _expand = "space,version,history,ancestors"
 
-    def __init__(self, client: Connection) -> None:
+    def __init__(self, client: SiteConnection) -> None:
         self.client = client
         self._checked: set[str] = set()
 
@@ -40,7 +40,7 @@ class DataCenterConfluence:
     async def _write(self, method: str, path: str, json: Any = None, **query: Any) -> Any:
         return await self.client.send("confluence", method, self.base + path, query=query, json=json)
 
-    def _page(self, found: Json) -> Page:
+    def _page(self, found: Json) -> ConfluencePage:
         check_space(self.client.site, str(at(found, "space", "key")))
         return _stored_page(found)
 
@@ -60,13 +60,13 @@ class DataCenterConfluence:
         start = int(cursor or 0)
         return page_by_start(await self._get("/search", cql=cql, start=start, limit=limit, excerpt=excerpt), start)
 
-    async def page(self, page_id: str, *, body: bool = True, version: int | None = None) -> Page:
+    async def page(self, page_id: str, *, body: bool = True, version: int | None = None) -> ConfluencePage:
         expand = f"{self._expand},body.storage" if body else self._expand
         status = "historical" if version is not None else None
         query = {"expand": expand, "version": version, "status": status}
         return self._page(await self._get(f"/content/{segment(page_id)}", **query))
 
-    async def find_page(self, space: str, title: str) -> Page:
+    async def find_page(self, space: str, title: str) -> ConfluencePage:
         check_space(self.client.site, space)
         expand = f"{self._expand},body.storage"
         found = await self._get("/content", type="page", spaceKey=space, title=title, expand=expand, limit=1)
@@ -76,7 +76,7 @@ class DataCenterConfluence:
 
     async def create_page(
         self, *, space: str, title: str, body: Any, parent_id: str | None = None, draft: bool = False
-    ) -> Page:
+    ) -> ConfluencePage:
         check_space(self.client.site, space)
         content: Json = {
             "type": "page",
@@ -89,7 +89,9 @@ class DataCenterConfluence:
             content["ancestors"] = [{"id": await self._id(parent_id)}]
         return self._page(await self._write("POST", "/content", content, expand=self._expand))
 
-    async def update_page(self, page: Page, *, title: str, body: Any, message: str | None = None) -> Page:
+    async def update_page(
+        self, page: ConfluencePage, *, title: str, body: Any, message: str | None = None
+    ) -> ConfluencePage:
         version: Json = {"number": page.version + 1} | ({"message": message} if message else {})
         content = {"id": page.id, "type": "page", "title": title, "version": version, "body": _storage_body(body)}
         await self._write("PUT", f"/content/{await self._id(page.id)}", content)
@@ -112,7 +114,7 @@ class DataCenterConfluence:
         }
         await self._write("PUT", f"/content/{await self._id(page_id)}", content)
 
-    async def copy_page(self, page_id: str, *, title: str, parent_id: str) -> Page:
+    async def copy_page(self, page_id: str, *, title: str, parent_id: str) -> ConfluencePage:
         """Data Center has no operation for it: the text is read and written again, attachments stay behind."""
         page = await self.page(page_id)
         return await self.create_page(space=page.space, title=title, body=page.body, parent_id=parent_id)
@@ -202,7 +204,7 @@ class DataCenterConfluence:
             expand="read.restrictions.user,read.restrictions.group,update.restrictions.user,update.restrictions.group",
         )
 
-    async def set_restrictions(self, page_id: str, restrictions: Sequence[Restriction]) -> None:
+    async def set_restrictions(self, page_id: str, restrictions: Sequence[PageRestriction]) -> None:
         """Operations that are not named keep their restrictions."""
         body: list[Json] = [
             {
@@ -274,10 +276,10 @@ def _comment(found: Json) -> Json:
     }
 
 
-def _stored_page(found: Json) -> Page:
+def _stored_page(found: Json) -> ConfluencePage:
     version, history = object_at(found, "version"), object_at(found, "history")
     ancestors, body = list_at(found, "ancestors"), at(found, "body", "storage", "value")
-    return Page(
+    return ConfluencePage(
         id=str(found["id"]),
         title=found["title"],
         space=(at(found, "space", "key") or ""),

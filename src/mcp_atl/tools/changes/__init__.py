@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.changes import issues, pages, planning
 
-KINDS: dict[str, Callable[[Call[Any], str], Awaitable[Json]]] = {
+KINDS: dict[str, Callable[[CommandCall[Any], str], Awaitable[Json]]] = {
     "issue": issues.update_issue,
     "page": pages.update_page,
     "sprint": planning.update_sprint,

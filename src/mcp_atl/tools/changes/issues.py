@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.times import now_of
 from mcp_atl.resolve.users import find_user_id
 from mcp_atl.resolve.values import FieldValues
@@ -14,7 +14,7 @@ from toolcharter import InvalidArguments
 WATCHERS = "watchers"
 
 
-async def update_issue(call: Call[Any], key: str) -> Json:
+async def update_issue(call: CommandCall[Any], key: str) -> Json:
     """Set fields, add and remove."""
     options, api = call.parameters, jira(call.connection)
     if not (options.fields or options.add or options.remove):
@@ -56,7 +56,7 @@ async def _list_changes(
         update.setdefault(field, []).extend({operation: one} for one in items)  # pyright: ignore[reportUnknownVariableType]
 
 
-async def _users(call: Call[Any], changes: Mapping[str, Any]) -> list[str]:
+async def _users(call: CommandCall[Any], changes: Mapping[str, Any]) -> list[str]:
     wanted = changes.get(WATCHERS, [])
     names = wanted if isinstance(wanted, list) else [wanted]  # pyright: ignore[reportUnknownVariableType]
     return [await find_user_id(call.connection, str(name)) for name in names]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 from mcp_atl.answers.users import short_user
-from mcp_atl.client.confluence import ConfluenceApi, Page, Restriction, confluence
+from mcp_atl.client.confluence import ConfluenceApi, ConfluencePage, PageRestriction, confluence
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.edit.document import Edit
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.users import find_user_id
@@ -22,7 +22,7 @@ class _Plan(NamedTuple):
     title: str | None
 
 
-async def update_page(call: Call[Any], id: str) -> Json:
+async def update_page(call: CommandCall[Any], id: str) -> Json:
     """Change what was named, after a check that nobody saved the page in between."""
     options, api = call.parameters, confluence(call.connection)
     page = await find_page(api, id)
@@ -49,7 +49,7 @@ async def update_page(call: Call[Any], id: str) -> Json:
     return shown
 
 
-def _edit(call: Call[Any], page: Page) -> Edit | None:
+def _edit(call: CommandCall[Any], page: ConfluencePage) -> Edit | None:
     """The one change of the text that the options name."""
     options, site = call.parameters, call.connection.site
     ways = {
@@ -88,7 +88,7 @@ def _edit(call: Call[Any], page: Page) -> Edit | None:
             return document.replace_all(options.body, remove_objects=options.remove_objects)
 
 
-async def _save(api: ConfluenceApi, page: Page, plan: _Plan, message: str | None) -> Page:
+async def _save(api: ConfluenceApi, page: ConfluencePage, plan: _Plan, message: str | None) -> ConfluencePage:
     body = plan.edit.body if plan.edit is not None else page.body
     try:
         return await api.update_page(page, title=plan.title or page.title, body=body, message=message)
@@ -99,7 +99,7 @@ async def _save(api: ConfluenceApi, page: Page, plan: _Plan, message: str | None
         raise await saved_meanwhile(api, current, page.version) from error
 
 
-async def saved_meanwhile(api: ConfluenceApi, current: Page, expected: int) -> Conflict:
+async def saved_meanwhile(api: ConfluenceApi, current: ConfluencePage, expected: int) -> Conflict:
     """The error for a page that somebody else saved: who, and when."""
     editor = short_user(current.editor) or {}
     if editor.get("id") and not editor.get("name"):  # Cloud names people by their ids only
@@ -121,13 +121,13 @@ async def _set_labels(api: ConfluenceApi, id: str, wanted: list[str]) -> None:
             await api.remove_label(id, name)
 
 
-async def _restrict(call: Call[Any], api: ConfluenceApi, id: str) -> None:
+async def _restrict(call: CommandCall[Any], api: ConfluenceApi, id: str) -> None:
     if unknown := [name for name in call.parameters.restrict if name not in ("read", "update")]:
         raise InvalidArguments(
             f"parameters.restrict: {', '.join(unknown)} is neither read nor update.", fields=("parameters",)
         )
-    restrictions: list[Restriction] = []
+    restrictions: list[PageRestriction] = []
     for operation, who in call.parameters.restrict.items():
         users = [await find_user_id(call.connection, name) for name in who.users]
-        restrictions.append(Restriction(operation, users, who.groups))
+        restrictions.append(PageRestriction(operation, users, who.groups))
     await api.set_restrictions(id, restrictions)

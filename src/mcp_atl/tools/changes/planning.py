@@ -5,7 +5,7 @@ from typing import Any
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.dates import day, moment
 from mcp_atl.resolve.times import now_of
 from toolcharter import InvalidArguments
@@ -14,7 +14,7 @@ _SPRINT = ("name", "state", "goal", "startDate", "endDate")
 _VERSION = ("name", "description", "released", "archived", "startDate", "releaseDate")
 
 
-async def update_sprint(call: Call[Any], id: str) -> Json:
+async def update_sprint(call: CommandCall[Any], id: str) -> Json:
     """Rename, start, complete or replan a sprint."""
     now = now_of(call.context)
     changes = _changes(call, _SPRINT)
@@ -27,7 +27,7 @@ async def update_sprint(call: Call[Any], id: str) -> Json:
     return {"id": id, "name": made.get("name"), "state": made.get("state")}
 
 
-async def update_version(call: Call[Any], id: str) -> Json:
+async def update_version(call: CommandCall[Any], id: str) -> Json:
     """Rename, release, archive or replan a version."""
     today = now_of(call.context).date()
     changes = _changes(call, _VERSION)
@@ -40,7 +40,7 @@ async def update_version(call: Call[Any], id: str) -> Json:
     return {"id": id, "name": made.get("name"), "released": made.get("released")}
 
 
-def _changes(call: Call[Any], known: tuple[str, ...]) -> Json:
+def _changes(call: CommandCall[Any], known: tuple[str, ...]) -> Json:
     options = call.parameters
     changes: Json = dict(options.fields) | ({"name": options.title} if options.title else {})
     if unknown := [name for name in changes if name not in known]:

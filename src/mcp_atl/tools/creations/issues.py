@@ -6,7 +6,7 @@ from typing import Any
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import list_at, object_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.times import now_of
 from mcp_atl.resolve.values import FieldValues
 from mcp_atl.tools.creations.options import dry_run_answer, required_options
@@ -17,7 +17,7 @@ AT_ONCE = 50
 """Most issues of one request to the site."""
 
 
-async def create_issue(call: Call[Any]) -> Json:
+async def create_issue(call: CommandCall[Any]) -> Json:
     """One issue."""
     required_options(call, "project", "summary")
     values = FieldValues(call.connection, now_of(call.context))
@@ -29,7 +29,7 @@ async def create_issue(call: Call[Any]) -> Json:
     return {"key": made["key"], "id": made["id"]}
 
 
-async def create_issues(call: Call[Any]) -> Json:
+async def create_issues(call: CommandCall[Any]) -> Json:
     """Many issues. Those that the site refuses are named; the others are created."""
     required_options(call, "project")
     if not call.parameters.issues:
@@ -56,7 +56,7 @@ async def create_issues(call: Call[Any]) -> Json:
     return {"keys": keys, "failed": failed}
 
 
-def _values(call: Call[Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _values(call: CommandCall[Any], own: Mapping[str, Any]) -> dict[str, Any]:
     options = call.parameters
     shared = {
         "project": options.project,
@@ -71,7 +71,7 @@ def _values(call: Call[Any], own: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-async def _check(call: Call[Any], fields: Json, values: FieldValues) -> None:
+async def _check(call: CommandCall[Any], fields: Json, values: FieldValues) -> None:
     """Refuse what the site would refuse: fields that the form does not have, and required ones that are missing."""
     project = str(call.parameters.project)
     kind = object_at(fields, "issuetype")

@@ -3,11 +3,11 @@
 from typing import Any
 
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from toolcharter import InvalidArguments
 
 
-def required_options(call: Call[Any], *names: str) -> list[str]:
+def required_options(call: CommandCall[Any], *names: str) -> list[str]:
     """Options that this kind cannot do without. All that are missing are named at once."""
     values = [getattr(call.parameters, name) for name in names]
     if missing := [name for name, value in zip(names, values, strict=True) if value in (None, "")]:

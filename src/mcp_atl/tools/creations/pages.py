@@ -4,13 +4,13 @@ from typing import Any
 
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
-async def create_page(call: Call[Any]) -> Json:
+async def create_page(call: CommandCall[Any]) -> Json:
     """A page in a space, below another page if one is named."""
     space, title = required_options(call, "space", "title")
     options, site, api = call.parameters, call.connection.site, confluence(call.connection)

@@ -5,13 +5,13 @@ from typing import Any
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.dates import day, moment
 from mcp_atl.resolve.times import now_of
 from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
-async def create_version(call: Call[Any]) -> Json:
+async def create_version(call: CommandCall[Any]) -> Json:
     """A version of a project."""
     project, name = required_options(call, "project", "name")
     options, today = call.parameters, now_of(call.context).date()
@@ -30,7 +30,7 @@ async def create_version(call: Call[Any]) -> Json:
     return {"id": made["id"], "name": made["name"], "project": project}
 
 
-async def create_sprint(call: Call[Any]) -> Json:
+async def create_sprint(call: CommandCall[Any]) -> Json:
     """A sprint of a board, not yet started."""
     board, name = required_options(call, "board", "name")
     options, now = call.parameters, now_of(call.context)

@@ -5,11 +5,11 @@ from typing import Any
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at
 from mcp_atl.client.service import ServiceApi
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
-async def create_request(call: Call[Any]) -> Json:
+async def create_request(call: CommandCall[Any]) -> Json:
     """A request, as a customer would make it."""
     desk, kind, summary = required_options(call, "service_desk", "request_type", "summary")
     options = call.parameters

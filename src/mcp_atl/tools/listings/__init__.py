@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp_atl.answers.listing import Listing
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.listings import boards, pages, projects, service, workflow
 
-KINDS: dict[str, Callable[[Call[Any]], Awaitable[Listing]]] = {
+KINDS: dict[str, Callable[[CommandCall[Any]], Awaitable[Listing]]] = {
     "projects": projects.list_projects,
     "issue_types": projects.list_issue_types,
     "create_fields": projects.list_create_fields,

@@ -6,11 +6,11 @@ from mcp_atl.answers.listing import Listing
 from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.listings.paging import listing, required_option, start_of
 
 
-async def list_boards(call: Call[Any]) -> Listing:
+async def list_boards(call: CommandCall[Any]) -> Listing:
     """Boards, of one project or with a name."""
     options = call.parameters
     page = await AgileApi(call.connection).boards(
@@ -23,7 +23,7 @@ async def list_boards(call: Call[Any]) -> Listing:
     return listing("boards", page, items)
 
 
-async def list_sprints(call: Call[Any]) -> Listing:
+async def list_sprints(call: CommandCall[Any]) -> Listing:
     """The sprints of a board."""
     board = required_option(call, "board", "sprints belong to a board; list boards shows their ids")
     page = await AgileApi(call.connection).sprints(

@@ -6,12 +6,12 @@ from mcp_atl.answers.listing import Listing
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import list_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.listings.paging import listing, start_of
 from toolcharter import InvalidArguments
 
 
-async def list_spaces(call: Call[Any]) -> Listing:
+async def list_spaces(call: CommandCall[Any]) -> Listing:
     """Spaces that the user sees."""
     page = await confluence(call.connection).spaces(call.parameters.limit, call.parameters.cursor)
     allowed, text = call.connection.site.spaces, (call.parameters.text or "").lower()
@@ -23,7 +23,7 @@ async def list_spaces(call: Call[Any]) -> Listing:
     return listing("spaces", page, items)
 
 
-async def list_pages(call: Call[Any]) -> Listing:
+async def list_pages(call: CommandCall[Any]) -> Listing:
     """The pages below a page, or all of a space with their parents."""
     options, api = call.parameters, confluence(call.connection)
     if options.parent:
@@ -41,7 +41,7 @@ def _parent(page: Json) -> str | None:
     return page.get("parentId") or (str(ancestors[-1]["id"]) if ancestors else None)
 
 
-async def list_templates(call: Call[Any]) -> Listing:
+async def list_templates(call: CommandCall[Any]) -> Listing:
     """Page templates, of a space or of the whole site."""
     page = await confluence(call.connection).templates(call.parameters.space, start_of(call), call.parameters.limit)
     items: list[Json] = [

@@ -6,11 +6,11 @@ from typing import Any
 from mcp_atl.answers.cursors import bad_cursor
 from mcp_atl.answers.listing import Listing
 from mcp_atl.client.connection import Json, ResultPage
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from toolcharter import InvalidArguments
 
 
-def required_option(call: Call[Any], name: str, why: str) -> str:
+def required_option(call: CommandCall[Any], name: str, why: str) -> str:
     """An option that this listing cannot do without."""
     if (value := getattr(call.parameters, name)) is None:
         raise InvalidArguments(
@@ -19,7 +19,7 @@ def required_option(call: Call[Any], name: str, why: str) -> str:
     return str(value)
 
 
-def start_of(call: Call[Any]) -> int:
+def start_of(call: CommandCall[Any]) -> int:
     """The first position, for lists that are counted."""
     cursor: str | None = call.parameters.cursor
     if cursor is None:
@@ -29,7 +29,7 @@ def start_of(call: Call[Any]) -> int:
     return int(cursor)
 
 
-def page_of(call: Call[Any], kind: str, items: Sequence[Json]) -> Listing:
+def page_of(call: CommandCall[Any], kind: str, items: Sequence[Json]) -> Listing:
     """A page of a list that the site gives all at once, of the entries that match `text`."""
     text, start = call.parameters.text, start_of(call)
     matching = [one for one in items if not text or text.lower() in str(one.get("name") or one.get("key")).lower()]

@@ -4,15 +4,15 @@ from typing import Any
 
 from mcp_atl.answers.listing import Listing
 from mcp_atl.answers.users import short_user
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at, list_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.listings.paging import listing, page_of, required_option, start_of
 from toolcharter import InvalidArguments
 
 
-async def list_projects(call: Call[Any]) -> Listing:
+async def list_projects(call: CommandCall[Any]) -> Listing:
     """Projects that the user sees."""
     options = call.parameters
     page = await jira(call.connection).projects(options.text, start_of(call), options.limit)
@@ -30,7 +30,7 @@ async def list_projects(call: Call[Any]) -> Listing:
     return listing("projects", page, items)
 
 
-async def list_issue_types(call: Call[Any]) -> Listing:
+async def list_issue_types(call: CommandCall[Any]) -> Listing:
     """The issue types that can be created in a project."""
     project = required_option(call, "project", "issue types belong to a project")
     page = await jira(call.connection).create_issue_types(project, start_of(call), call.parameters.limit)
@@ -41,7 +41,7 @@ async def list_issue_types(call: Call[Any]) -> Listing:
     return listing("issue_types", page, items)
 
 
-async def list_create_fields(call: Call[Any]) -> Listing:
+async def list_create_fields(call: CommandCall[Any]) -> Listing:
     """The fields that an issue takes when it is created, and which it cannot do without."""
     project = required_option(call, "project", "fields depend on the project")
     wanted = required_option(call, "type", "fields depend on the issue type")
@@ -50,7 +50,7 @@ async def list_create_fields(call: Call[Any]) -> Listing:
     return listing("create_fields", page, [short_create_field(one) for one in page.items])
 
 
-async def issue_type_id(connection: Connection, project: str, name: str) -> str:
+async def issue_type_id(connection: SiteConnection, project: str, name: str) -> str:
     """The id of an issue type of a project, by name or id."""
     page = await jira(connection).create_issue_types(project, 0, 100)
     for one in page.items:
@@ -78,7 +78,7 @@ def _allowed(value: Json) -> Any:
     return value.get("name") or value.get("value") or value.get("key") or value.get("id")
 
 
-async def list_versions(call: Call[Any]) -> Listing:
+async def list_versions(call: CommandCall[Any]) -> Listing:
     """Versions of a project."""
     project = required_option(call, "project", "versions belong to a project")
     page = await jira(call.connection).versions(project, start_of(call), call.parameters.limit)
@@ -86,7 +86,7 @@ async def list_versions(call: Call[Any]) -> Listing:
     return listing("versions", page, [{key: one.get(key) for key in keys} for one in page.items])
 
 
-async def list_components(call: Call[Any]) -> Listing:
+async def list_components(call: CommandCall[Any]) -> Listing:
     """Components of a project."""
     project = required_option(call, "project", "components belong to a project")
     found = await jira(call.connection).components(project)

@@ -7,7 +7,7 @@ from mcp_atl.answers.listing import Listing
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.fields import Fields
 from mcp_atl.tools.get_details import short_transition
 from mcp_atl.tools.listings.paging import page_of, required_option
@@ -15,7 +15,7 @@ from mcp_atl.tools.listings.projects import issue_type_id, short_create_field
 from toolcharter import InvalidArguments, NotFound
 
 
-async def list_fields(call: Call[Any]) -> Listing:
+async def list_fields(call: CommandCall[Any]) -> Listing:
     """All fields, with the names that other commands take."""
     items: list[Json] = [
         {
@@ -30,7 +30,7 @@ async def list_fields(call: Call[Any]) -> Listing:
     return page_of(call, "fields", items)
 
 
-async def list_field_options(call: Call[Any]) -> Listing:
+async def list_field_options(call: CommandCall[Any]) -> Listing:
     """The values that a field takes: in an issue that exists, or in one of a project and type."""
     name = required_option(call, "field", "options belong to a field")
     api, options = jira(call.connection), call.parameters
@@ -53,27 +53,27 @@ async def list_field_options(call: Call[Any]) -> Listing:
     return page_of(call, "field_options", values)
 
 
-async def list_link_types(call: Call[Any]) -> Listing:
+async def list_link_types(call: CommandCall[Any]) -> Listing:
     """The kinds of links between issues."""
     keys = ("id", "name", "inward", "outward")
     found = await jira(call.connection).link_types()
     return page_of(call, "link_types", [{key: one.get(key) for key in keys} for one in found])
 
 
-async def list_transitions(call: Call[Any]) -> Listing:
+async def list_transitions(call: CommandCall[Any]) -> Listing:
     """The transitions that an issue can take now."""
     key = required_option(call, "issue", "transitions depend on the issue")
     found = await jira(call.connection).transitions(key)
     return page_of(call, "transitions", [short_transition(one) for one in found])
 
 
-async def list_priorities(call: Call[Any]) -> Listing:
+async def list_priorities(call: CommandCall[Any]) -> Listing:
     """All priorities, the most urgent first."""
     found = await jira(call.connection).priorities()
     return page_of(call, "priorities", [{"id": one["id"], "name": one["name"]} for one in found])
 
 
-async def list_statuses(call: Call[Any]) -> Listing:
+async def list_statuses(call: CommandCall[Any]) -> Listing:
     """All statuses, or those of a project by issue type."""
     api = jira(call.connection)
     if call.parameters.project:

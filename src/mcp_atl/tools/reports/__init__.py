@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.tools.reports.service import sla
 from mcp_atl.tools.reports.structure import dependencies, hierarchy
 from mcp_atl.tools.reports.times import time_in_status
 from mcp_atl.tools.reports.views import views
 
-KINDS: dict[str, Callable[[Call[Any]], Awaitable[Json]]] = {
+KINDS: dict[str, Callable[[CommandCall[Any]], Awaitable[Json]]] = {
     "time_in_status": time_in_status,
     "sla": sla,
     "hierarchy": hierarchy,

@@ -5,11 +5,11 @@ from typing import Any
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.service import ServiceApi
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.issues import issue_keys
 
 
-async def sla(call: Call[Any]) -> Json:
+async def sla(call: CommandCall[Any]) -> Json:
     """The service levels of each request: running, met or missed, with the time that is left."""
     api = ServiceApi(call.connection)
     found: list[Json] = []

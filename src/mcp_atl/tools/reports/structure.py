@@ -3,10 +3,10 @@
 from typing import Any
 
 from mcp_atl.answers.issues import short_issue, short_link
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import list_at, object_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.issues import issue_key, issue_keys
 from mcp_atl.resolve.queries import quoted, restrict_jql
 
@@ -14,7 +14,7 @@ MAX_ISSUES = 300
 _FIELDS = ("summary", "status", "issuetype", "issuelinks")
 
 
-async def hierarchy(call: Call[Any]) -> Json:
+async def hierarchy(call: CommandCall[Any]) -> Json:
     """An issue, the issues below it, and how many of them are done."""
     key, connection = issue_key(call.required_subject), call.connection
     root = await jira(connection).issue(key, fields=list(_FIELDS))
@@ -43,7 +43,7 @@ def _children_of(node: Json) -> list[Json]:
     return below
 
 
-async def _children(connection: Connection, keys: list[str]) -> list[tuple[str, Json]]:
+async def _children(connection: SiteConnection, keys: list[str]) -> list[tuple[str, Json]]:
     """Issues below others, each with its parent."""
     api, names = jira(connection), ", ".join(quoted(key) for key in keys)
     jql = restrict_jql(connection.site, f"parent in ({names}) ORDER BY key")
@@ -57,7 +57,7 @@ async def _children(connection: Connection, keys: list[str]) -> list[tuple[str, 
             return [pair for pair in pairs if pair[0] in keys]
 
 
-async def dependencies(call: Call[Any]) -> Json:
+async def dependencies(call: CommandCall[Any]) -> Json:
     """The issues that are linked to some, and to those, across projects."""
     api = jira(call.connection)
     level = issue_keys(call.required_subject)

@@ -7,7 +7,7 @@ from mcp_atl.answers.issues import short_time
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import JiraApi, jira
 from mcp_atl.client.json_values import at, list_at
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.issues import issue_keys
 from mcp_atl.resolve.times import now_of
 
@@ -15,7 +15,7 @@ MAX_CHANGES = 100
 """Of one request for a changelog."""
 
 
-async def time_in_status(call: Call[Any]) -> Json:
+async def time_in_status(call: CommandCall[Any]) -> Json:
     """Days in each status, from the changelog, and the dates that people ask about."""
     api, now = jira(call.connection), now_of(call.context)
     keys = issue_keys(call.required_subject)

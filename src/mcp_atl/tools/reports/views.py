@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
-from mcp_atl.command import Call
+from mcp_atl.command import CommandCall
 from mcp_atl.resolve.dates import day
 from mcp_atl.resolve.references import references
 from mcp_atl.resolve.times import now_of
@@ -12,7 +12,7 @@ from mcp_atl.tools.get_page import find_page
 from toolcharter import InvalidArguments
 
 
-async def views(call: Call[Any]) -> Json:
+async def views(call: CommandCall[Any]) -> Json:
     """Views of each page, all or since a day."""
     api = confluence(call.connection)
     since = call.parameters.since

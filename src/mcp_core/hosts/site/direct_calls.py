@@ -24,7 +24,7 @@ MAX_HOLD_SECONDS = 0.002
 """In seconds: how long an answer waits for the calls that arrived with its own."""
 
 
-class Connection(Protocol):
+class DirectConnection(Protocol):
     """The connection of a direct call."""
 
     def respond(self, response: HttpResponse, calls: Calls) -> None:
@@ -38,13 +38,13 @@ class DirectCalls:
     def __init__(self, heads: DirectHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
         self.heads, self.calls, self._recorders = heads, calls, recorders
         self._arrived: list[Steps] = []
-        self._finished: list[tuple[Connection, HttpResponse]] = []
+        self._finished: list[tuple[DirectConnection, HttpResponse]] = []
         self._held_since = 0.0
         self._holds = False
         """Whether records and responses are held back."""
-        self._last: Connection | None = None
+        self._last: DirectConnection | None = None
 
-    def begin(self, connection: Connection, call: Steps, loop: asyncio.AbstractEventLoop) -> None:
+    def begin(self, connection: DirectConnection, call: Steps, loop: asyncio.AbstractEventLoop) -> None:
         """Run a call: now, if the same connection made the last one, otherwise with others at the end of this turn.
 
         A connection has one call at a time. So it is likely to be the only one that is active.
@@ -57,7 +57,7 @@ class DirectCalls:
             loop.call_soon(self._run_arrived, loop)
         self._arrived.append(call)
 
-    def finish(self, connection: Connection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
+    def finish(self, connection: DirectConnection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
         """Send the response to a call, after its record has been written, and with others if there are others."""
         if not self._holds and not self.calls.running:
             connection.respond(response, self.calls)
@@ -72,7 +72,7 @@ class DirectCalls:
             if held:
                 self._hold()
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: DirectConnection) -> None:
         """The connection is closed."""
         if connection is self._last:
             self._last = None

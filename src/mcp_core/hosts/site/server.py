@@ -32,7 +32,7 @@ _FOR_PROBES = ("/health", "/metrics", "/.well-known/")
 """Probes and collectors use the address of the machine, so these paths are served under every name."""
 
 
-class Console(Protocol):
+class WebConsole(Protocol):
     """The web console: pages at `/` and below `/console/`."""
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -48,7 +48,7 @@ class Console(Protocol):
         ...
 
 
-MakeConsole = Callable[["Site"], Console]
+MakeConsole = Callable[["Site"], WebConsole]
 """Calls that people make in the console go to the site itself, an ASGI application, as those of all other clients."""
 
 

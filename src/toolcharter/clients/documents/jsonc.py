@@ -23,13 +23,13 @@ class Member(NamedTuple):
 
     key: str
     start: int
-    value: "Node"
+    value: "JsoncNode"
     comma: int | None
     """Where the comma after it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsoncNode:
     """A value, and where it is written."""
 
     value: Any
@@ -100,7 +100,7 @@ def _write(value: Any, text: str, indent: str, *, is_inline: bool) -> str:
     return f"{layout.newline(text)}{indent}".join(lines)
 
 
-def _insert(text: str, node: Node, key: str, value: Any) -> str:
+def _insert(text: str, node: JsoncNode, key: str, value: Any) -> str:
     """Add a member after the last one, in the layout of the others."""
     close = node.end - 1
     last = node.members[-1] if node.members else None
@@ -121,7 +121,7 @@ def _insert(text: str, node: Node, key: str, value: Any) -> str:
     return text[: last.value.end] + "," + text[last.value.end : anchor] + member + text[anchor:]
 
 
-def _delete(text: str, node: Node, key: str) -> str:
+def _delete(text: str, node: JsoncNode, key: str) -> str:
     index = max(at for at, member in enumerate(node.members) if member.key == key)
     member = node.members[index]
     before = cast(int, node.members[index - 1].comma) + 1 if index else node.start + 1
@@ -152,9 +152,9 @@ def _after_comment(text: str, before: int, member: Member) -> int:
 # --- reading ------------------------------------------------------------------------------------------
 
 
-def _parse(text: str) -> Node:
+def _parse(text: str) -> JsoncNode:
     if not text.strip(_BLANK):
-        return Node({}, 0, 0)
+        return JsoncNode({}, 0, 0)
     node = _value(text, _skip(text, 0), 0)
     end = _skip(text, node.end)
     if end < len(text):
@@ -164,7 +164,7 @@ def _parse(text: str) -> Node:
     return node
 
 
-def _value(text: str, start: int, depth: int) -> Node:
+def _value(text: str, start: int, depth: int) -> JsoncNode:
     if depth > MAX_DEPTH:
         _fail(text, start, f"more than {MAX_DEPTH} values are inside each other")
     match text[start : start + 1]:
@@ -174,15 +174,15 @@ def _value(text: str, start: int, depth: int) -> Node:
             return _array(text, start, depth)
         case '"':
             value, end = _string(text, start)
-            return Node(value, start, end)
+            return JsoncNode(value, start, end)
         case _:
             scalar = _SCALAR.match(text, start)
             if scalar is None:
                 _fail(text, start, "a value is missing")
-            return Node(json.loads(scalar[0]), start, scalar.end())
+            return JsoncNode(json.loads(scalar[0]), start, scalar.end())
 
 
-def _object(text: str, start: int, depth: int) -> Node:
+def _object(text: str, start: int, depth: int) -> JsoncNode:
     members: list[Member] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != "}":
@@ -197,17 +197,17 @@ def _object(text: str, start: int, depth: int) -> Node:
         at, comma = _separator(text, value.end, "}")
         members.append(Member(key, begin, value, comma))
     found: Mapping[str, Any] = {member.key: member.value.value for member in members}
-    return Node(found, start, at + 1, tuple(members))
+    return JsoncNode(found, start, at + 1, tuple(members))
 
 
-def _array(text: str, start: int, depth: int) -> Node:
+def _array(text: str, start: int, depth: int) -> JsoncNode:
     values: list[Any] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != "]":
         value = _value(text, at, depth + 1)
         values.append(value.value)
         at, _ = _separator(text, value.end, "]")
-    return Node(values, start, at + 1)
+    return JsoncNode(values, start, at + 1)
 
 
 def _separator(text: str, at: int, close: str) -> tuple[int, int | None]:

@@ -13,7 +13,7 @@ from mcp_core.calling.people import AlreadyAnswered, Verdict, Waiting
 from mcp_core.calling.requests import CONFIRM, DECLINE, Sender
 from mcp_core.state.subscribers import Subscribers
 from toolcharter.console.event_stream import event, event_stream, too_many
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.rights import may_answer, waiting_for
 from toolcharter.output.markup import element
 
@@ -106,8 +106,8 @@ def _error(status: HTTPStatus, words: str) -> Response:
 
 
 PAGES = [
-    Page(PATH, _show, "Approvals", 30, waiting=_count),
-    Page(f"{PATH}/list", _list),
-    Page(f"{PATH}/events", _events),
-    Page(f"{PATH}/{{server}}/{{id}}", _answer, changes=True),
+    ConsolePage(PATH, _show, "Approvals", 30, waiting=_count),
+    ConsolePage(f"{PATH}/list", _list),
+    ConsolePage(f"{PATH}/events", _events),
+    ConsolePage(f"{PATH}/{{server}}/{{id}}", _answer, changes=True),
 ]

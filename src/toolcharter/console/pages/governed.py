@@ -11,8 +11,8 @@ from starlette.responses import Response
 from mcp_core.auth import Caller
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.text.plurals import count
-from toolcharter.console.catalogue import Entry
-from toolcharter.console.page import Page, View
+from toolcharter.console.catalogue import CatalogueEntry
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.contract.report import status
 from toolcharter.output.markup import Html, element, join
@@ -144,7 +144,7 @@ def _confirmation(spec: ToolSpec) -> str | None:
     return "the person confirms each call" if confirm.required else "the person confirms it, if they can be asked"
 
 
-def _policy(entry: Entry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
+def _policy(entry: CatalogueEntry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
     declared = spec.declaration
     limit = declared.rate_limit
     parts = [
@@ -165,4 +165,4 @@ def _is_governed(view: View) -> bool:
     return view.console.governor is not None
 
 
-PAGES = [Page("/console/governed", _show, "Governed", 30, is_shown=_is_governed)]
+PAGES = [ConsolePage("/console/governed", _show, "Governed", 30, is_shown=_is_governed)]

@@ -5,8 +5,8 @@ from typing import Any
 from starlette.responses import Response
 
 from toolcharter.console import markdown, schema_table, try_it
-from toolcharter.console.catalogue import Entry
-from toolcharter.console.page import Page, View
+from toolcharter.console.catalogue import CatalogueEntry
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pieces import breadcrumb, tag
 from toolcharter.output.markup import Html, element
 
@@ -61,7 +61,7 @@ async def _show_resources(view: View) -> Response:
     )
 
 
-def _table(entries: list[Entry]) -> Html:
+def _table(entries: list[CatalogueEntry]) -> Html:
     head = element("tr", element("th", "Address", scope="col"), element("th", "What it is", scope="col"))
     rows = [
         element("tr", element("th", element("code", one.name), scope="row"), element("td", one.summary))
@@ -71,6 +71,6 @@ def _table(entries: list[Entry]) -> Html:
 
 
 PAGES = [
-    Page("/console/prompts/{server}/{name}", _show_prompt),
-    Page("/console/resources/{server}", _show_resources),
+    ConsolePage("/console/prompts/{server}/{name}", _show_prompt),
+    ConsolePage("/console/resources/{server}", _show_resources),
 ]

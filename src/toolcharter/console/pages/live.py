@@ -11,7 +11,7 @@ from mcp_core.call_log.entry import FAILURES
 from mcp_core.call_log.series import SPANS, read_figures
 from mcp_core.process.install_command import install_command
 from toolcharter.console.event_stream import event, event_stream, too_many
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.rights import visible_calls
 from toolcharter.output.markup import Html, element
 
@@ -198,8 +198,8 @@ async def _show_figures(view: View) -> Response:
 
 
 PAGES = [
-    Page(PATH, _show, "Live", 20),
-    Page(f"{PATH}/calls", _list),
-    Page(f"{PATH}/events", _events),
-    Page(f"{PATH}/figures", _show_figures),
+    ConsolePage(PATH, _show, "Live", 20),
+    ConsolePage(f"{PATH}/calls", _list),
+    ConsolePage(f"{PATH}/events", _events),
+    ConsolePage(f"{PATH}/figures", _show_figures),
 ]

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from mcp_core.call_log import CallEntry, CallFilter
 from mcp_core.mcp_log import REDACTED
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pages.live import OUTCOMES, PATH, call_log
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.console.rights import visible_calls
@@ -137,4 +137,4 @@ def _lines(entry: CallEntry) -> Html | str:
     return join(element("h2", "In the log"), copyable("\n".join(lines))) if lines else ""
 
 
-PAGES = [Page(f"{PATH}/{{number}}", _show)]
+PAGES = [ConsolePage(f"{PATH}/{{number}}", _show)]

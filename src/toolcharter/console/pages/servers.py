@@ -17,7 +17,7 @@ from mcp_core.hosts.site.terminal import (
 )
 from mcp_core.text.plurals import count
 from toolcharter.console.catalogue import Kind, first_line
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pieces import copyable, score_kind, tag
 from toolcharter.output.markup import Html, element, join
 from toolcharter.packaging.links import links_to
@@ -124,7 +124,7 @@ async def _lead_to_first(_: View) -> Response:
 
 
 PAGES = [
-    Page("/", _show, "Servers", 0, covers=("/console/servers/",)),
-    Page("/console", _lead_to_first),
-    Page("/console/servers/{server}", _show_one),
+    ConsolePage("/", _show, "Servers", 0, covers=("/console/servers/",)),
+    ConsolePage("/console", _lead_to_first),
+    ConsolePage("/console/servers/{server}", _show_one),
 ]

@@ -13,7 +13,7 @@ from mcp_core.text.plurals import count
 from toolcharter.console import markdown, schema_table, try_it
 from toolcharter.console.catalogue import marks
 from toolcharter.console.checks import ServerChecks, ToolChecks
-from toolcharter.console.page import Page, View
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pieces import breadcrumb, copyable, score_kind, tag
 from toolcharter.console.try_it import to_json
 from toolcharter.output.markup import Html, element, join
@@ -159,4 +159,4 @@ def _as_listed(tool: ListedTool) -> Html:
     )
 
 
-PAGES = [Page("/console/tools/{server}/{name}", _show)]
+PAGES = [ConsolePage("/console/tools/{server}/{name}", _show)]

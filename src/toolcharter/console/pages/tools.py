@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from starlette.responses import JSONResponse, Response
 
 from mcp_core.text.plurals import count
-from toolcharter.console.catalogue import Entry, search
-from toolcharter.console.page import Page, View
+from toolcharter.console.catalogue import CatalogueEntry, search
+from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.pieces import shortcut, tag
 from toolcharter.output.markup import Html, element
 
@@ -35,7 +35,7 @@ async def _show(view: View) -> Response:
     )
 
 
-def _find(view: View) -> list[Entry]:
+def _find(view: View) -> list[CatalogueEntry]:
     server, kind = view.parameter("server"), view.parameter("kind")
     entries = [
         entry
@@ -52,7 +52,7 @@ def _page_number(view: View) -> int:
     return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < len(str(PAGE_SIZE**2)) else 1
 
 
-def _json(entry: Entry) -> dict[str, Any]:
+def _json(entry: CatalogueEntry) -> dict[str, Any]:
     return {
         "kind": entry.kind,
         "server": entry.server,
@@ -105,7 +105,7 @@ def _choice(name: str, options: Sequence[tuple[str, str]], chosen: str) -> Html:
     return element("select", made, id=name, name=name)
 
 
-def _row(entry: Entry, *, several: bool) -> Html:
+def _row(entry: CatalogueEntry, *, several: bool) -> Html:
     marks = [tag(text, kind) for text, kind in entry.marks] if entry.kind == "tool" else [tag(entry.kind)]
     return element(
         "li",
@@ -132,4 +132,4 @@ def _query(view: View, page: int) -> str:
     return urlencode(kept | {"page": str(page)})
 
 
-PAGES = [Page("/console/tools", _show, "Tools", 10, covers=("/console/prompts/", "/console/resources/"))]
+PAGES = [ConsolePage("/console/tools", _show, "Tools", 10, covers=("/console/prompts/", "/console/resources/"))]

@@ -6,7 +6,7 @@ from toolcharter.evaluate.metrics import AccuracyChange, Proportion, SelectorMet
 from toolcharter.evaluate.report import EvaluationReport, phrases
 from toolcharter.evaluate.result import SelectorResult
 from toolcharter.output import html_report
-from toolcharter.output.html_report import Bar
+from toolcharter.output.html_report import ChartBar
 
 _MAX_TOOLS = 40  # rows and columns of a heat map that can be read
 _OPEN_PAIRS = 1  # pairs whose utterances are shown unfolded
@@ -95,8 +95,8 @@ def _row(one: ToolMetrics) -> tuple[str, str, str, float]:
     return html_report.code(one.tool), phrases.percent(one.precision), phrases.percent(one.recall), one.recall.of
 
 
-def _bar(label: str, share: Proportion) -> Bar:
-    return Bar(label, share.value, phrases.percent_of(share), *share.interval)
+def _bar(label: str, share: Proportion) -> ChartBar:
+    return ChartBar(label, share.value, phrases.percent_of(share), *share.interval)
 
 
 def _interval(share: Proportion) -> str:

@@ -26,7 +26,7 @@ Raises OAuthError or UpstreamUnavailable.
 """
 
 
-class Credentials(Protocol):
+class RequestSigner(Protocol):
     """Signs the requests of one connection."""
 
     async def headers(self) -> Mapping[str, str]:

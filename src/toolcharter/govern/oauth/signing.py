@@ -13,7 +13,7 @@ from mcp_core.context import ToolContext
 from mcp_core.errors import SignInRequired
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.oauth.attempts import SignIns
-from toolcharter.govern.oauth.credentials import Credentials, Invite, OwnerTokens, PassedToken
+from toolcharter.govern.oauth.credentials import Invite, OwnerTokens, PassedToken, RequestSigner
 from toolcharter.govern.oauth.owners import SHARED, owner_of
 from toolcharter.govern.oauth.store import SignInStore
 
@@ -36,7 +36,7 @@ class Signing(Protocol):
         """The owner of the credentials for a caller; an owner is their own. Raises PermissionDenied."""
         ...
 
-    def credentials(self, owner: str) -> Credentials:
+    def credentials(self, owner: str) -> RequestSigner:
         """The credentials for one connection."""
         ...
 
@@ -59,7 +59,7 @@ class SignedIn:
     def owner(self, caller: str) -> str:
         return owner_of(caller, self.sign_ins.server) if self.has_owners else SHARED
 
-    def credentials(self, owner: str) -> Credentials:
+    def credentials(self, owner: str) -> RequestSigner:
         return OwnerTokens(self.sign_ins, owner, self.invite)
 
     def take(self, caller: str, headers: Mapping[str, str]) -> object:
@@ -102,7 +102,7 @@ class PassedTokens:
     def owner(self, caller: str) -> str:
         return caller
 
-    def credentials(self, owner: str) -> Credentials:
+    def credentials(self, owner: str) -> RequestSigner:
         known = self._tokens.get(owner)
         return self.take(owner, {}) if known is None else known
 

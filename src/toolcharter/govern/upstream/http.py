@@ -23,9 +23,9 @@ from toolcharter.govern.upstream.http_client import (
 )
 from toolcharter.govern.upstream.transport import (
     MAX_MESSAGE,
-    Exchange,
     OnNotification,
     Outgoing,
+    PendingRequest,
     answer_unrelated,
     as_object,
     ignore_notification,
@@ -33,7 +33,7 @@ from toolcharter.govern.upstream.transport import (
 )
 
 if TYPE_CHECKING:
-    from toolcharter.govern.oauth.credentials import Credentials
+    from toolcharter.govern.oauth.credentials import RequestSigner
 
 _ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 _SESSION = "mcp-session-id"
@@ -47,7 +47,7 @@ _NOT_ALLOWED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 class HttpTransport:
     """The connections to one address. They are kept open and reused."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], credentials: "Credentials | None" = None) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], credentials: "RequestSigner | None" = None) -> None:
         """`headers` are sent with each request; `credentials` sign each one anew."""
         self._credentials = credentials
         self.on_notification: OnNotification = ignore_notification
@@ -55,7 +55,7 @@ class HttpTransport:
         self._headers = {**_ACCEPT, **basic_authorization(url), **_in_lower_case(headers)}
         self._http: HttpClient | None = None
         self._ids = itertools.count(1)
-        self._exchanges: dict[int, Exchange] = {}
+        self._exchanges: dict[int, PendingRequest] = {}
         self._session_id: str | None = None
         self._is_lost = False
         self.last_lines: Sequence[str] = ()
@@ -72,7 +72,7 @@ class HttpTransport:
         message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
         try:
             async with asyncio.timeout(outgoing.seconds) as limit:
-                exchange = self._exchanges[number] = Exchange(outgoing, limit)
+                exchange = self._exchanges[number] = PendingRequest(outgoing, limit)
                 try:
                     return await self._send(message, exchange)
                 finally:
@@ -132,7 +132,7 @@ class HttpTransport:
                         await http.request("DELETE", self._url, self._sent(await self._signed()))
             http.close()
 
-    async def _send(self, message: JsonObject, exchange: Exchange) -> JsonObject:
+    async def _send(self, message: JsonObject, exchange: PendingRequest) -> JsonObject:
         outgoing = exchange.outgoing
         response = await self._post(message, outgoing.headers)
         try:
@@ -225,7 +225,7 @@ class HttpTransport:
             raise HttpRefused(response.status, f"HTTP {response.status} {response.reason}: {text}")
         raise UpstreamUnavailable(f"answered {response.status} {response.reason} without a message of MCP.")
 
-    async def _from_events(self, response: ClientResponse, number: int, exchange: Exchange) -> JsonObject:
+    async def _from_events(self, response: ClientResponse, number: int, exchange: PendingRequest) -> JsonObject:
         async for data in read_events(response):
             try:
                 message: Any = from_json(data)

@@ -38,8 +38,8 @@ class CannotConnect(HttpFailed):
 class ClientResponse:
     """The head of a response, and its body as it arrives. Must be closed."""
 
-    def __init__(self, connection: "_Connection") -> None:
-        self._connection: _Connection | None = connection
+    def __init__(self, connection: "_HttpConnection") -> None:
+        self._connection: _HttpConnection | None = connection
         self.status = 0
         self.reason = ""
         self._headers: list[tuple[str, str]] = []
@@ -164,7 +164,7 @@ class ClientResponse:
             self._arrival.set_result(None)
 
 
-class _Connection(asyncio.Protocol):
+class _HttpConnection(asyncio.Protocol):
     """One connection, which has at most one request at a time. The parser calls the methods that begin with `on_`."""
 
     def __init__(self, client: "HttpClient") -> None:
@@ -281,8 +281,8 @@ class HttpClient:
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
         self._is_secure = parts.scheme == "https"
-        self._idle: list[_Connection] = []
-        self._open: set[_Connection] = set()
+        self._idle: list[_HttpConnection] = []
+        self._open: set[_HttpConnection] = set()
         self._is_closed = False
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
 
@@ -290,7 +290,7 @@ class HttpClient:
         """Send a request. The response has its head; redirects are responses like others. Raises HttpFailed."""
         data = _head(method, url, headers, len(body)) + body
         await self._slots.acquire()
-        connection: _Connection | None = None
+        connection: _HttpConnection | None = None
         try:
             connection = self._take_idle() or await self._connect()
             return await connection.send(data)
@@ -301,7 +301,7 @@ class HttpClient:
                 self.release(connection, reusable=False)
             raise
 
-    def release(self, connection: _Connection, *, reusable: bool) -> None:
+    def release(self, connection: _HttpConnection, *, reusable: bool) -> None:
         """A connection has no request any more."""
         self._slots.release()
         if reusable and not self._is_closed:
@@ -319,7 +319,7 @@ class HttpClient:
         self._open.clear()
         self._idle.clear()
 
-    def _take_idle(self) -> _Connection | None:
+    def _take_idle(self) -> _HttpConnection | None:
         """The connection that was used last. Those that waited for too long are closed."""
         latest = time.monotonic() - _IDLE_SECONDS
         while self._idle:
@@ -330,9 +330,9 @@ class HttpClient:
             connection.abort()
         return None
 
-    async def _connect(self) -> _Connection:
+    async def _connect(self) -> _HttpConnection:
         options: dict[str, Any] = {"ssl": _tls(), "server_hostname": self._host} if self._is_secure else {}
-        connection = _Connection(self)
+        connection = _HttpConnection(self)
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 await asyncio.get_running_loop().create_connection(

@@ -13,8 +13,8 @@ from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.http import HttpTransport, read_events
 from toolcharter.govern.upstream.http_client import HttpFailed
 from toolcharter.govern.upstream.transport import (
-    Exchange,
     Outgoing,
+    PendingRequest,
     answer_unrelated,
     as_object,
     progress_token,
@@ -52,7 +52,7 @@ class SseTransport(HttpTransport):
         self._fail("was closed.")
         await super().close()
 
-    async def _send(self, message: JsonObject, exchange: Exchange) -> JsonObject:
+    async def _send(self, message: JsonObject, exchange: PendingRequest) -> JsonObject:
         number = cast(int, message["id"])
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:

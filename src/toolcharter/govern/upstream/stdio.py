@@ -19,10 +19,10 @@ from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.processes import ProcessGroups, send_signal, wait_for_exit
 from toolcharter.govern.upstream.transport import (
     MAX_MESSAGE,
-    Exchange,
     OnNotification,
     OnProgress,
     Outgoing,
+    PendingRequest,
     answer_unrelated,
     as_object,
     ignore_notification,
@@ -92,7 +92,7 @@ class StdioTransport:
         self._tasks: list[asyncio.Task[None]] = []
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
-        self._exchanges: dict[int, Exchange] = {}
+        self._exchanges: dict[int, PendingRequest] = {}
         self._progress: dict[Any, OnProgress] = {}
         self._reports: set[asyncio.Future[None]] = set()
         self._ended: str | None = None
@@ -156,7 +156,7 @@ class StdioTransport:
         try:
             message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
             async with asyncio.timeout(outgoing.seconds) as limit:
-                self._exchanges[number] = Exchange(outgoing, limit)
+                self._exchanges[number] = PendingRequest(outgoing, limit)
                 await self._write(message)
                 return await answer
         except TimeoutError:

@@ -82,7 +82,7 @@ class Transport(Protocol):
         ...
 
 
-class Exchange:
+class PendingRequest:
     """A request that waits for its answer, and the requests of the upstream that it answers meanwhile."""
 
     def __init__(self, outgoing: Outgoing, limit: asyncio.Timeout) -> None:
@@ -109,7 +109,7 @@ class Exchange:
             task.cancel()
 
 
-async def answer_unrelated(message: JsonObject, exchanges: Iterable[Exchange], reply: Reply, name: str) -> None:
+async def answer_unrelated(message: JsonObject, exchanges: Iterable[PendingRequest], reply: Reply, name: str) -> None:
     """Answer a request that does not say which call it belongs to: the caller must be clear."""
     open_calls = [each for each in exchanges if each.outgoing.on_request is not None]
     if message.get("method") == "ping" or not open_calls:

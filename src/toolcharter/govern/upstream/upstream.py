@@ -58,7 +58,7 @@ class UpstreamHealth(NamedTuple):
     """How often it became unreachable."""
 
 
-class _Connection:
+class _SharedSession:
     """A session, and what is known of its use."""
 
     def __init__(self, session: UpstreamSession, now: float) -> None:
@@ -80,7 +80,7 @@ class _Use:
 
     __slots__ = ("_connection", "_key", "_upstream")
 
-    def __init__(self, upstream: "Upstream", key: str, connection: _Connection) -> None:
+    def __init__(self, upstream: "Upstream", key: str, connection: _SharedSession) -> None:
         self._upstream, self._key, self._connection = upstream, key, connection
 
     def __enter__(self) -> None:
@@ -120,7 +120,7 @@ class Upstream:
         self._on_connected, self._on_changed, self._signing = on_connected, on_changed, signing
         self.name, self._table, self._groups, self._folder, self._on_tools = name, table, groups, folder, on_tools
         self._is_sse = table.transport == "sse"
-        self._connections: dict[str, _Connection] = {}
+        self._connections: dict[str, _SharedSession] = {}
         # A lock is needed only while somebody connects; callers come and go.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -145,7 +145,7 @@ class Upstream:
         except (UpstreamUnavailable, ValueError) as error:
             raise self._unavailable(error) from None
 
-    async def connect(self, caller: str) -> _Connection:
+    async def connect(self, caller: str) -> _SharedSession:
         """The connection for a caller, opened if there is none. Raises Unavailable."""
         try:
             return await self._connected(self._key(caller))
@@ -239,7 +239,7 @@ class Upstream:
         if self._watchers.remove(key, uri, on_updated) and (connection := self._connections.get(key)):
             self._start(self._stop_watching(key, connection, uri))
 
-    async def _stop_watching(self, key: str, connection: _Connection, uri: str) -> None:
+    async def _stop_watching(self, key: str, connection: _SharedSession, uri: str) -> None:
         if connection.watch is not None and uri not in self._watchers.uris(key):
             with suppress(UpstreamRefused, UpstreamUnavailable, ToolError):
                 await connection.watch.remove(uri)
@@ -298,7 +298,7 @@ class Upstream:
         self._breakers.setdefault(key, Breaker()).fail(problem, tolerated=tolerated)
         self._update_health()
 
-    async def _connected(self, key: str) -> _Connection:
+    async def _connected(self, key: str) -> _SharedSession:
         known = self._connections.get(key)
         now = time.monotonic()
         if known is not None and not known.session.is_open:
@@ -319,7 +319,7 @@ class Upstream:
                 breaker.check()
             return await self._connect(key)
 
-    async def _connect(self, key: str) -> _Connection:
+    async def _connect(self, key: str) -> _SharedSession:
         session = None
         try:
             session = UpstreamSession(self._transport(key), handshake=self._table.handshake or self._is_sse)
@@ -349,7 +349,7 @@ class Upstream:
             self._update_health()
         self.server, self.capabilities = session.server, frozenset(session.server.capabilities)
         self._on_connected()
-        connection = self._connections[key] = _Connection(session, time.monotonic())
+        connection = self._connections[key] = _SharedSession(session, time.monotonic())
         session.on_list_changed = partial(self._list_changed, connection)
         session.on_updated = partial(self._watchers.notify, key)
         session.on_complete = partial(self._complete, key)
@@ -358,7 +358,7 @@ class Upstream:
         connection.listening = asyncio.ensure_future(self._listen(connection))
         return connection
 
-    async def _listen(self, connection: _Connection) -> None:
+    async def _listen(self, connection: _SharedSession) -> None:
         """Hear of changes as long as the connection is open. What was missed between two streams is listed again."""
         pause = _LISTEN_PAUSE
         while connection.session.is_open:
@@ -377,7 +377,7 @@ class Upstream:
             for capability in ("tools", "prompts", "resources") if has_listened else ():
                 self._list_changed(connection, capability)
 
-    def _list_changed(self, connection: _Connection, capability: str) -> None:
+    def _list_changed(self, connection: _SharedSession, capability: str) -> None:
         if capability == "tools":
             self._start(self._list_again(connection))
         for listed in [listed for listed in connection.lists if listed.capability == capability]:
@@ -385,7 +385,7 @@ class Upstream:
         if capability != "tools":
             self._on_changed(capability)
 
-    async def _list_again(self, connection: _Connection) -> None:
+    async def _list_again(self, connection: _SharedSession) -> None:
         """Read the list of tools once more. Changes that are announced meanwhile are read together, after that."""
         connection.must_list_again = True
         if self._on_tools is None or connection.is_listing:
@@ -402,13 +402,13 @@ class Upstream:
         finally:
             connection.is_listing = False
 
-    def count_success(self, key: str, connection: _Connection) -> None:
+    def count_success(self, key: str, connection: _SharedSession) -> None:
         """A call was answered."""
         connection.failures = 0
         if self._breakers.pop(key, None) is not None:
             self._update_health()
 
-    def count_failure(self, key: str, connection: _Connection, error: Exception | None = None) -> ToolError:
+    def count_failure(self, key: str, connection: _SharedSession, error: Exception | None = None) -> ToolError:
         """The error for a caller who got no answer.
 
         One call that fails costs the others nothing, unless the connection is gone, or nothing is answered.
@@ -421,7 +421,7 @@ class Upstream:
             self._start(self._give_up_unless_it_answers(key, connection))
         return self._unavailable(problem)
 
-    async def _give_up_unless_it_answers(self, key: str, connection: _Connection) -> None:
+    async def _give_up_unless_it_answers(self, key: str, connection: _SharedSession) -> None:
         """Callers may have cancelled their calls, while others wait for theirs."""
         try:
             answers = await connection.session.answers()
@@ -432,7 +432,7 @@ class Upstream:
         else:
             await self._give_up(key, connection, "did not answer any more.")
 
-    async def _give_up(self, key: str, connection: _Connection, problem: str | None = None) -> None:
+    async def _give_up(self, key: str, connection: _SharedSession, problem: str | None = None) -> None:
         """Close a connection. The next call opens another: after a pause, if this is the second to fail in a row."""
         if self._connections.get(key) is connection:
             del self._connections[key]

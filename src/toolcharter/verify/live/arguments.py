@@ -40,7 +40,7 @@ class _NoValue(Exception):
     """No matching value was found."""
 
 
-class _Search(NamedTuple):
+class _ExampleSearch(NamedTuple):
     """The schema that references lead into, and the attempts that are left."""
 
     root: Schema
@@ -50,7 +50,7 @@ class _Search(NamedTuple):
 def valid_arguments(schema: Schema) -> dict[str, Any] | None:
     """A minimal set of arguments that a schema accepts; None if none can be generated."""
     try:
-        return _object(resolve_ref(schema, schema), _Search(schema, iter(range(_MAX_VALUES))), 0)
+        return _object(resolve_ref(schema, schema), _ExampleSearch(schema, iter(range(_MAX_VALUES))), 0)
     except _NoValue:
         return None
 
@@ -63,7 +63,7 @@ def wrong_value(types: Sequence[str], schema: Schema) -> Any:
     return next((value for kind, value in _WRONG.items() if kind not in allowed), None)
 
 
-def _value(schema: Schema, search: _Search, depth: int) -> Any:
+def _value(schema: Schema, search: _ExampleSearch, depth: int) -> Any:
     if depth > _MAX_DEPTH or next(search.attempts, None) is None:
         raise _NoValue
     schema = resolve_ref(schema, search.root)
@@ -83,7 +83,7 @@ def _value(schema: Schema, search: _Search, depth: int) -> Any:
     return _of_type(schema, search, depth)
 
 
-def _first(branches: list[Any], search: _Search, depth: int) -> Any:
+def _first(branches: list[Any], search: _ExampleSearch, depth: int) -> Any:
     for branch in branches:
         if isinstance(branch, dict) and cast(Schema, branch).get("type") != "null":
             try:
@@ -93,7 +93,7 @@ def _first(branches: list[Any], search: _Search, depth: int) -> Any:
     raise _NoValue
 
 
-def _of_type(schema: Schema, search: _Search, depth: int) -> Any:
+def _of_type(schema: Schema, search: _ExampleSearch, depth: int) -> Any:
     kind = next((kind for kind in types_of(schema) if kind != "null"), "object" if "properties" in schema else "string")
     if kind == "object":
         return _object(schema, search, depth)
@@ -104,7 +104,7 @@ def _of_type(schema: Schema, search: _Search, depth: int) -> Any:
     return False if kind == "boolean" else _text(schema)
 
 
-def _object(schema: Schema, search: _Search, depth: int) -> dict[str, Any]:
+def _object(schema: Schema, search: _ExampleSearch, depth: int) -> dict[str, Any]:
     fields = object_at(schema, "properties")
     arguments: dict[str, Any] = {}
     for name in list_at(schema, "required"):
@@ -113,7 +113,7 @@ def _object(schema: Schema, search: _Search, depth: int) -> dict[str, Any]:
     return arguments
 
 
-def _array(schema: Schema, search: _Search, depth: int) -> list[Any]:
+def _array(schema: Schema, search: _ExampleSearch, depth: int) -> list[Any]:
     least, items = schema.get("minItems"), schema.get("items")
     if not isinstance(least, int) or least < 1:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from mcp_core.text.plurals import count
 from toolcharter.output.html_report import (
-    Bar,
+    ChartBar,
     bar_chart,
     code,
     details,
@@ -91,7 +91,7 @@ def _rule(findings: Sequence[Finding], why: str) -> Html:
 
 def _scores(tools: Sequence[ToolScore]) -> list[str]:
     lowest = sorted(tools, key=lambda one: one.score)
-    bars = [Bar(escape_invisible(one.tool.name), one.score) for one in lowest[:MAX_BARS]]
+    bars = [ChartBar(escape_invisible(one.tool.name), one.score) for one in lowest[:MAX_BARS]]
     rows = [(code(escape_invisible(one.tool.name)), one.score, one.tool.tokens) for one in tools]
     return [
         *([f"The {MAX_BARS} lowest of {len(tools):,}."] if len(tools) > MAX_BARS else []),
@@ -102,7 +102,9 @@ def _scores(tools: Sequence[ToolScore]) -> list[str]:
 
 def _cost(tools: Sequence[ToolScore]) -> list[str]:
     most_expensive = sorted(tools, key=lambda one: -one.tool.tokens)[:MAX_BARS]
-    bars = [Bar(escape_invisible(one.tool.name), one.tool.tokens, f"{one.tool.tokens:,}") for one in most_expensive]
+    bars = [
+        ChartBar(escape_invisible(one.tool.name), one.tool.tokens, f"{one.tool.tokens:,}") for one in most_expensive
+    ]
     cut = f" The {MAX_BARS} most expensive of {len(tools):,}." if len(tools) > MAX_BARS else ""
     return [
         f"About how many tokens each tool costs in every request.{cut}",
