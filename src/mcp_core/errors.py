@@ -64,7 +64,7 @@ class InvalidArguments(ToolError):
 
     error_type = "ValidationError"
     kind = "validation"
-    default_instruction = instructions.suggest_before_retrying("correcting the arguments named in the error")
+    default_instruction = instructions.correct_and_call_again("the arguments named in the error")
 
     def __init__(self, error: str, *, fields: Sequence[str] = (), **channels: Any) -> None:
         """`fields` are the arguments to correct."""

@@ -17,6 +17,11 @@ def ask_for_clarification(aspect: str) -> str:
     return f"Ask the user for clarification on {aspect}."
 
 
+def correct_and_call_again(what: str) -> str:
+    """The agent corrects it and tries again by itself."""
+    return f"Correct {what}, and call again."
+
+
 # Mode control
 SWITCH_TO_PLANNING = "Switch to PLANNING mode."
 SWITCH_TO_DISCUSSION = "Switch to DISCUSSION mode."
@@ -30,6 +35,7 @@ RETURN_TO_CHECK = "Return to CHECK mode."
 NO_CHANGES = "Do NOT make any changes to the project."
 NO_AUTOMATIC_FIX = "Do NOT attempt to fix this automatically."
 REQUIRE_CONSENT = "Require explicit user consent before proceeding."
+DECLINED = "The user said no. Do not ask them again, and do not do it in another way."
 REQUIRE_REVIEW = "This operation requires user review and approval."
 
 

@@ -25,11 +25,13 @@ class ActiveProject(NamedTuple):
 class _SessionSelection:
     """The selection of a session. It is in no file: what a person has agreed to ends with the session."""
 
-    __slots__ = ("modes", "project")
+    __slots__ = ("announced", "modes", "project")
 
     def __init__(self) -> None:
         self.project: str | None = None
-        self.modes: dict[str, Mode] = {}
+        self.modes: dict[str, Mode | None] = {}
+        self.announced: dict[str, Mode] = {}
+        """The modes that the agent was told of, by project."""
 
 
 class ActiveProjects:
@@ -48,15 +50,22 @@ class ActiveProjects:
         self._session(session).project = name
         return project
 
-    def set_mode(self, project: str, mode: Mode, session: str | None = None) -> None:
-        """Set the mode of a project in a session."""
+    def set_mode(self, project: str, mode: Mode | None, session: str | None = None) -> None:
+        """Set the mode of a project in a session; None switches modes off."""
         modes = self._session(session).modes
         self._session(session).modes = {**modes, project: mode}
 
-    def modes(self, session: str | None = None) -> Mapping[str, Mode]:
+    def modes(self, session: str | None = None) -> Mapping[str, Mode | None]:
         """The modes that were set in a session, by project."""
         known = self._sessions.get(session)
         return known.modes if known else {}
+
+    def announce(self, project: str, mode: Mode, session: str) -> bool:
+        """Whether the agent is to be told of the mode: it was not told in this session yet. It counts as told now."""
+        announced = self._session(session).announced
+        is_new = announced.get(project) != mode
+        self._session(session).announced = {**announced, project: mode}
+        return is_new
 
     def forget_modes(self, project: str) -> None:
         """Forget the modes of a project in all sessions: another project has its name now."""

@@ -26,8 +26,8 @@ EXAMPLES_VARIABLE = "MCP_INCLUDE_EXAMPLE_TOOLS"
 
 INSTRUCTIONS = (
     "The team's guidelines and documents. Before you write code or text, read the guidelines for it: "
-    "list_documents lists documents, get_content reads them, search_content finds words in them. "
-    "Follow the instruction in each result: it says what you may do in the current mode."
+    "search_content finds the sections about something, get_content reads documents and sections, "
+    "list_documents lists them. Follow the instruction in a result."
 )
 
 

@@ -6,6 +6,7 @@ Files are accessed in threads, once per call, so that the event loop stays free.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -34,6 +35,8 @@ GuideResult = Result[JsonObject]
 """What every tool of the guide returns."""
 ReportIndexing = Callable[[int, int], None]
 """Called with the number of documents in the index, and of all documents."""
+ANONYMOUS = "anonymous:"
+"""The key of callers over HTTP without a token begins with it."""
 
 
 class ProjectView(NamedTuple):
@@ -44,7 +47,7 @@ class ProjectView(NamedTuple):
     """Includes a category for each folder of its document root, if the project has `folders`."""
     reason: Reason
     """Why this project is the active one."""
-    modes: Mapping[str, Mode]
+    modes: Mapping[str, Mode | None]
     """The modes that were set in this session, by project."""
     root: Path
     tree: DocumentTree
@@ -54,11 +57,11 @@ class ProjectView(NamedTuple):
     """The folder that does not exist yet, if the starter documents are served in its place."""
 
     @property
-    def mode(self) -> Mode:
-        """The mode of the project in this session."""
+    def mode(self) -> Mode | None:
+        """The mode of the project in this session; None if modes are off."""
         return self.mode_of(self.project)
 
-    def mode_of(self, project: Project) -> Mode:
+    def mode_of(self, project: Project) -> Mode | None:
         """The mode of any project in this session. It begins with the configured mode."""
         return self.modes.get(project.name, project.mode)
 
@@ -71,12 +74,8 @@ class ProjectView(NamedTuple):
             )
 
     def result(self, value: JsonObject, message: str | None = None, instruction: str | None = None) -> GuideResult:
-        """A success whose instruction ends with what the mode allows."""
-        return GuideResult.ok(
-            value,
-            _join(message, self._starter_notice()) or None,
-            _join(instruction, model.boundary(self.mode)),
-        )
+        """A success. It says so if the documents are the starter documents of the package."""
+        return GuideResult.ok(value, _join(message, self._starter_notice()) or None, instruction)
 
     def _starter_notice(self) -> str | None:
         if self.missing_root is None:
@@ -101,6 +100,13 @@ class Guide:
         self._search_threads = SearchThreads()
         self._index_folder: Path | None = None
         self._temporary: TemporaryDirectory[str] | None = None
+        self._announces_modes = True
+
+    def for_prompt(self) -> "Guide":
+        """The same guide for a prompt, whose text has the role of the user: it says nothing of modes."""
+        quiet = copy(self)
+        quiet._announces_modes = False  # noqa: SLF001 - it is our own class
+        return quiet
 
     # --- reading ---------------------------------------------------------------------------------------
 
@@ -112,14 +118,14 @@ class Guide:
         *arguments: P.args,
         **named: P.kwargs,
     ) -> GuideResult:
-        """Call a function with the view of a project, in a thread. Its result gets the boundary of the mode."""
+        """Call a function with the view of a project, in a thread."""
         roots = await _client_roots(project, context)
 
         def work(is_cancelled: Callable[[], bool]) -> GuideResult:
             view = self.view(project, context, roots)
             if is_cancelled():
                 raise Unavailable("The call was cancelled before anything was done.")
-            return _with_boundary(view, function(view, *arguments, **named))
+            return self._complete(view, context, function(view, *arguments, **named))
 
         return await _run_in_thread(work)
 
@@ -136,12 +142,24 @@ class Guide:
 
         def work() -> GuideResult:
             view = self.view(project, context, roots)
-            return _with_boundary(view, function(view, report))
+            return self._complete(view, context, function(view, report))
 
         result = await self._search_threads.run(work)
         for sent in reports:
             await asyncio.wrap_future(sent)  # before the answer
         return result
+
+    def _complete(self, view: ProjectView, context: ToolContext, result: GuideResult) -> GuideResult:
+        """The result with the boundary of a mode in which the project begins, once in each session."""
+        boundary = None
+        session = _session(context) if self._announces_modes else None
+        if (
+            view.mode is not None
+            and session is not None
+            and self.active.announce(view.project.name, view.mode, session)
+        ):
+            boundary = model.BOUNDARIES[view.mode]
+        return view.result(result.value or {}, result.message, _join(result.instruction, boundary) or None)
 
     def view(self, project: str | None, context: ToolContext, roots: Sequence[Path] = ()) -> ProjectView:
         """The view of a project, as its files are now. Reads the disk: call it in a thread."""
@@ -160,12 +178,15 @@ class Guide:
     ) -> GuideResult:
         """Make a project the active one of this session."""
         configuration = await self.load_configuration()
-        self.active.select(configuration, project, _session(context))
+        self.active.select(configuration, project, _require_session(context))
         return await self.run(None, context, function)
 
-    async def set_mode(self, project: str, mode: Mode, context: ToolContext) -> ProjectView:
+    async def set_mode(self, project: str, mode: Mode | None, context: ToolContext) -> ProjectView:
         """Set the mode of a project in this session. Nothing is written."""
-        self.active.set_mode(project, mode, _session(context))
+        session = _require_session(context)
+        self.active.set_mode(project, mode, session)
+        if mode is not None:
+            self.active.announce(project, mode, session)  # by the answer of this call
         return await self.load_view(project, context)
 
     def _view(
@@ -266,10 +287,6 @@ class Guide:
             self._temporary.cleanup()
 
 
-def _with_boundary(view: ProjectView, result: GuideResult) -> GuideResult:
-    return view.result(result.value or {}, result.message, result.instruction)
-
-
 async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
     """Run the work in a thread. It is told how to find out that the caller no longer waits."""
     cancelled = Event()
@@ -295,6 +312,21 @@ async def _client_roots(project: str | None, context: ToolContext) -> list[Path]
     return [] if project is not None else [Path(folder) for folder in await context.client_folders()]
 
 
-def _session(context: ToolContext) -> str:
-    """The key of a selected project: the caller and, where the protocol has sessions, the session."""
+def _session(context: ToolContext) -> str | None:
+    """The key of what is remembered for a caller: who calls and, where the protocol has sessions, the session.
+
+    None if callers cannot be told apart: without a name and a session, all at one address are the same.
+    """
+    if context.session_id is None and context.caller_key.startswith(ANONYMOUS):
+        return None
     return f"{context.caller_key}\0{context.session_id or ''}"
+
+
+def _require_session(context: ToolContext) -> str:
+    session = _session(context)
+    if session is None:
+        raise Conflict(
+            "This connection has neither a user nor a session, so another agent could get what is remembered for it. "
+            "Set `project` in each call, or connect with a token or with a protocol that has sessions."
+        )
+    return session

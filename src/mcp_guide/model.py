@@ -29,7 +29,6 @@ FlagValue = bool | str | int | float | list[str]
 Mode = Literal["DISCUSSION", "PLANNING", "IMPLEMENTATION", "CHECK"]
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-INITIAL_MODE: Final[Mode] = "DISCUSSION"
 DEFAULT_PROJECT: Final = "default"
 """The project that exists without any configuration."""
 ROOT: Final = "."
@@ -71,6 +70,7 @@ BOUNDARIES: Final[Mapping[Mode, str]] = {
     ),
 }
 """What an agent may do in each mode, in the standard vocabulary."""
+ALLOW_CHANGES: Final[tuple[Mode | None, ...]] = (None, "IMPLEMENTATION")
 
 
 def _empty() -> dict[str, Any]:
@@ -125,7 +125,8 @@ class Project:
     categories: Mapping[str, Category] = field(default_factory=_empty)
     collections: Mapping[str, Collection] = field(default_factory=_empty)
     flags: Mapping[str, FlagValue] = field(default_factory=_empty)
-    mode: Mode = INITIAL_MODE
+    mode: Mode | None = None
+    """The mode of a new session; None if modes are off."""
     folders: bool = True
     """Whether each folder of the document root is a category too."""
     extra: Mapping[str, Any] = field(default_factory=_empty)
@@ -271,20 +272,16 @@ def check_flag(name: str, value: object) -> FlagValue:
 
 
 def check_mode(mode: object) -> Mode:
-    """Return the mode if it is one of the four, in capitals. Raises InvalidArguments."""
-    if mode in MODES:
-        return mode
+    """Return the mode if it is one of the four, in any case. Raises InvalidArguments."""
+    name = mode.upper() if isinstance(mode, str) else mode
+    if name in MODES:
+        return name
     raise InvalidArguments(f"The mode {_quote(mode)} does not exist. Use one of {', '.join(MODES)}.", fields=["mode"])
 
 
-def allows_more(mode: Mode, than: Mode) -> bool:
-    """Whether a mode lets the agent do something that the other one does not: only one allows changes."""
-    return mode == "IMPLEMENTATION" != than
-
-
-def boundary(mode: Mode) -> str:
-    """The boundary of a mode: what an agent may do in it."""
-    return BOUNDARIES[mode]
+def allows_more(mode: Mode | None, than: Mode | None) -> bool:
+    """Whether a mode lets the agent do something that the other one does not. Without a mode, nothing is forbidden."""
+    return mode in ALLOW_CHANGES and than not in ALLOW_CHANGES
 
 
 # --- valid names, folders, patterns -------------------------------------------------------------------

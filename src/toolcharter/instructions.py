@@ -1,6 +1,7 @@
 """Instructions for agents in the wording of the guidelines."""
 
 from mcp_core.instructions import (
+    DECLINED,
     NO_AUTOMATIC_FIX,
     NO_CHANGES,
     NOW_IN_CHECK,
@@ -15,12 +16,14 @@ from mcp_core.instructions import (
     SWITCH_TO_PLANNING,
     ask_for_clarification,
     consider,
+    correct_and_call_again,
     review_first,
     suggest_before_retrying,
     validate_with_user,
 )
 
 __all__ = [
+    "DECLINED",
     "NOW_IN_CHECK",
     "NOW_IN_DISCUSSION",
     "NOW_IN_IMPLEMENTATION",
@@ -35,6 +38,7 @@ __all__ = [
     "SWITCH_TO_PLANNING",
     "ask_for_clarification",
     "consider",
+    "correct_and_call_again",
     "review_first",
     "suggest_before_retrying",
     "validate_with_user",

@@ -57,7 +57,7 @@ def test_each_tool_error_has_a_type_of_its_own_and_hangs_from_the_root():
         (Unavailable("x"), instructions.PRESENT_ERROR),
         (PermissionDenied("x"), f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"),
         (ConsentRequired("x"), instructions.REQUIRE_CONSENT),
-        (InvalidArguments("x"), "Suggest correcting the arguments named in the error before retrying."),
+        (InvalidArguments("x"), "Correct the arguments named in the error, and call again."),
         (RateLimited("x", retry_after=2.6), "Wait 3 seconds before calling this tool again."),
     ],
 )

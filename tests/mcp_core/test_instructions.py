@@ -18,6 +18,7 @@ def test_the_fixed_sentences_are_the_standard_ones():
         "NO_CHANGES": "Do NOT make any changes to the project.",
         "NO_AUTOMATIC_FIX": "Do NOT attempt to fix this automatically.",
         "REQUIRE_CONSENT": "Require explicit user consent before proceeding.",
+        "DECLINED": "The user said no. Do not ask them again, and do not do it in another way.",
         "REQUIRE_REVIEW": "This operation requires user review and approval.",
     }
 
@@ -26,12 +27,14 @@ def test_the_fixed_sentences_are_the_standard_ones():
 def test_the_sentences_with_a_gap_are_the_standard_ones():
     assert [
         instructions.suggest_before_retrying("converting it to Markdown"),
+        instructions.correct_and_call_again("the arguments"),
         instructions.ask_for_clarification("the deck"),
         instructions.consider("a smaller page"),
         instructions.review_first("the style guide"),
         instructions.validate_with_user("the title"),
     ] == [
         "Suggest converting it to Markdown before retrying.",
+        "Correct the arguments, and call again.",
         "Ask the user for clarification on the deck.",
         "Consider a smaller page.",
         "Review the style guide before proceeding.",

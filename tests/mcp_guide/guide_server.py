@@ -22,11 +22,6 @@ DOCUMENTS: Mapping[str, str] = {
     "guidelines/review.md": "# Review\n",
 }
 
-DISCUSSION = (
-    "You are now in DISCUSSION mode. Gather requirements and create specifications. "
-    "Do NOT make any changes to the project."
-)
-
 
 def write_documents(root: Path, documents: Mapping[str, str | bytes] = DOCUMENTS) -> Path:
     """Write documents below a folder."""

@@ -16,7 +16,7 @@ from tests.mcp_guide.guide_server import build_guide, error, make_call, value, w
 from toolcharter.local.app_verification import verify_app
 
 COMMAND = command_path("mcp-guide")
-MAX_BYTES = 15_200
+MAX_BYTES = 20_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 DECLARED = {
     "dev.toolcharter/" + name

@@ -13,14 +13,24 @@ from mcp import Client, StdioServerParameters
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
 from tests.forkserver.commands import command_path
-from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, Call, error, value, write_documents
+from tests.mcp_guide.guide_server import DOCUMENTS, Call, error, value, write_documents
 
 COMMAND = command_path("mcp-guide")
 ERAS = ["2026-07-28", "legacy"]
 
 
 def command(folder: Path) -> list[str]:
-    return [COMMAND, "--docs-root", str(folder / "docs"), "--config", str(folder / "guide.yaml"), "--deadline", "30"]
+    return [
+        COMMAND,
+        "--docs-root",
+        str(folder / "docs"),
+        "--config",
+        str(folder / "guide.yaml"),
+        "--deadline",
+        "30",
+        "--user",
+        "ana",
+    ]
 
 
 @pytest.fixture(params=["stdio", "http"])
@@ -54,7 +64,7 @@ async def test_a_typical_session(server, mode):
         assert len((await client.list_tools()).tools) == 30
         failed, answer = await call("get_content", expression="lang/python")
         assert (failed, answer["value"]["content"]) == (False, "# Python\n")
-        assert answer["instruction"] == f"Run ruff before you show code. {DISCUSSION}"
+        assert answer["instruction"] == "Run ruff before you show code."
         assert (await call("get_content", expression="lang", pattern="python"))[1] == answer
         assert (await value(call, "get_content", expression="guidelines,docs/api"))["documents"] == [
             "guidelines/review.md",
@@ -74,8 +84,9 @@ async def test_a_typical_session(server, mode):
         assert (await error(call, "get_project_config", project="shpo"))[0] == "NotFoundError"
 
         messages = (await client.get_prompt("guide", {"arg1": "lang/go", "arg2": "docs"})).messages
-        assert [isinstance(message.content, types.TextContent) for message in messages] == [True, True]
-        assert "# Go" in messages[0].content.text
+        (message,) = messages
+        assert isinstance(message.content, types.TextContent)
+        assert "# Go" in message.content.text
         (content,) = (await client.read_resource("guide://lang/go.md")).contents
         assert content.text == "# Go\n"
 
@@ -91,6 +102,7 @@ async def test_the_user_confirms_implementation_mode(server, mode, reply):
         return reply
 
     async with connected(server, mode, elicitation_callback=answer) as (_, call):
+        await value(call, "set_mode", mode="DISCUSSION")
         failed, result = await call("set_mode", mode="IMPLEMENTATION")
         assert questions == ["Let the agent work in IMPLEMENTATION mode in the project default?"]
         assert failed is (reply is NO), result

@@ -100,7 +100,9 @@ def test_errors_messages_and_instructions_have_that_prefix(environment, tmp_path
     assert answer["error"].endswith("guide_list_documents shows all documents.")
     assert answer["instruction"] == "Consider one of the suggested names, or what guide_list_documents shows."
     discovered = ask(environment, *root, said=request("server/discover"))
-    assert "guide_get_content reads them, guide_search_content finds words" in discovered["instructions"]
+    assert (
+        "guide_search_content finds the sections about something, guide_get_content reads" in discovered["instructions"]
+    )
 
 
 @pytest.mark.requirement("NAM-4", "NAM-5")

@@ -114,7 +114,7 @@ def test_the_name_of_a_flag_is_checked(name):
 
 @pytest.mark.requirement("GUI-10")
 def test_each_mode_has_its_boundary_in_the_standard_words():
-    assert {mode: model.boundary(mode) for mode in model.MODES} == {
+    assert dict(model.BOUNDARIES) == {
         "DISCUSSION": "You are now in DISCUSSION mode. Gather requirements and create specifications."
         " Do NOT make any changes to the project.",
         "PLANNING": "You are now in PLANNING mode. Create a detailed plan, and present it to the user."
@@ -124,10 +124,10 @@ def test_each_mode_has_its_boundary_in_the_standard_words():
         "CHECK": "You are now in CHECK mode. Run the checks, and report what they find."
         " Do NOT attempt to fix this automatically. This operation requires user review and approval.",
     }
-    assert all(instructions.NO_CHANGES in model.boundary(mode) for mode in ("DISCUSSION", "PLANNING"))
+    assert all(instructions.NO_CHANGES in model.BOUNDARIES[mode] for mode in ("DISCUSSION", "PLANNING"))
 
 
-@pytest.mark.parametrize("mode", ["planning", "", None, "REVIEW", 1])
+@pytest.mark.parametrize("mode", ["plan", "", None, "REVIEW", 1])
 def test_there_are_four_modes(mode):
     with pytest.raises(InvalidArguments, match="Use one of DISCUSSION, PLANNING, IMPLEMENTATION, CHECK"):
         model.check_mode(mode)

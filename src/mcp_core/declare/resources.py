@@ -19,6 +19,8 @@ class Resource(NamedTuple):
     name: str
     description: str | None = None
     mime_type: str | None = None
+    title: str | None = None
+    """The name for people, where it differs."""
 
 
 class ResourceTemplate(NamedTuple):

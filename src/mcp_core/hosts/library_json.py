@@ -57,6 +57,7 @@ def resource_fields(resource: Resource) -> JsonObject:
         {
             "uri": resource.uri,
             "name": resource.name,
+            "title": resource.title,
             "description": resource.description,
             "mimeType": resource.mime_type,
         }

@@ -171,14 +171,14 @@ def with_project(configuration: Configuration, project: Project) -> Configuratio
 
 
 def clone_project(configuration: Configuration, source: str, name: str, *, folder: Path | None = None) -> Configuration:
-    """Add a project with the categories, collections, flags and document root of another, in the initial mode."""
+    """Add a project with the categories, collections, flags and document root of another, without a mode."""
     _require_free_project_name(configuration, name)
     _require_free_folder(configuration, folder)
     copy = replace(
         model.find_project(configuration, source),
         name=model.check_name(name, "project"),
         folder=folder,
-        mode=model.INITIAL_MODE,
+        mode=None,
     )
     return with_project(configuration, copy)
 

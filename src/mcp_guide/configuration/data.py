@@ -67,7 +67,7 @@ def from_data(data: object) -> Configuration:
 def _parse_project(name: str, data: object, field: FieldPath, lengths: PatternLengths) -> Project:
     fields = _mapping(data, field)
     with _errors_at((*field, "mode")):
-        mode = model.INITIAL_MODE if fields.get("mode") is None else model.check_mode(fields["mode"])
+        mode = None if fields.get("mode") is None else model.check_mode(fields["mode"])
     folders = fields.get("folders")
     if folders is not None and not isinstance(folders, bool):
         raise InvalidField((*field, "folders"), "must be true or false")
@@ -207,7 +207,7 @@ def _project_data(project: Project) -> Data:
         **_without_empty(
             folder=_path_text(project.folder),
             docs_root=_path_text(project.root),
-            mode=None if project.mode == model.INITIAL_MODE else project.mode,
+            mode=project.mode,
             flags=dict(project.flags),
             folders=folders,
             categories={name: _category_data(category) for name, category in configured.items()},

@@ -16,7 +16,7 @@ Add documents to this conversation: @guide EXPRESSION [EXPRESSION ...]
   @guide lang/python+rust         several documents of one category
   @guide docs/**/*.md             documents by pattern
 
-Project: {project}, in {mode} mode
+Project: {project}
 Categories: {categories}
 Collections: {collections}
 """
@@ -71,6 +71,7 @@ async def guide(
     """
     arguments = (arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arga, argb, argc, argd, arge, argf)
     words = [word.strip() for word in arguments if word.strip()]
+    guide = guide.for_prompt()
     if not words:
         return _text_result(await guide.run(None, context, _help), "text")
     return _text_result(await get_content(GetContentArgs(expression=",".join(words)), guide, context), "content")
@@ -90,7 +91,6 @@ def _help(view: ProjectView) -> GuideResult:
     project = view.project
     text = HELP.format(
         project=project.name,
-        mode=view.mode,
         categories=", ".join(project.categories) or no_category(project),
         collections=", ".join(project.collections) or NO_COLLECTION,
     )

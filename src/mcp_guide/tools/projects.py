@@ -34,8 +34,8 @@ class ListProjectsArgs(ToolArguments):
             {},
             {
                 "projects": [
-                    {"name": "default", "mode": "DISCUSSION"},
-                    {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"},
+                    {"name": "default"},
+                    {"name": "shop", "folder": "<text>"},
                 ],
                 "active": "shop",
             },
@@ -79,7 +79,6 @@ class GetProjectConfigArgs(ToolArguments):
             {"project": "shop"},
             {
                 "name": "shop",
-                "mode": "DISCUSSION",
                 "folder": "<text>",
                 "docs_root": "<text>",
                 "categories": "<any>",
@@ -125,9 +124,7 @@ class SetProjectArgs(ToolArguments):
 @presets.changes(
     permissions=["projects:read"],
     tags=["projects"],
-    examples=[
-        Example("Switch to the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
-    ],
+    examples=[Example("Switch to the shop", {"project": "shop"}, {"name": "shop", "folder": "<text>"})],
 )
 async def set_project(args: SetProjectArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Switch to another project.
@@ -163,7 +160,7 @@ class CloneProjectArgs(ToolArguments):
         Example(
             "Start the blog with the settings of the shop",
             {"name": "blog", "source": "shop"},
-            {"name": "blog", "mode": "DISCUSSION"},
+            {"name": "blog"},
         )
     ],
 )
@@ -172,7 +169,7 @@ async def clone_project(args: CloneProjectArgs, guide: Guide, context: ToolConte
 
     Use it to copy another project with its settings, or default, which is empty. Returns the new one.
 
-    Categories, collections, flags and document root are copied; the mode is DISCUSSION.
+    Categories, collections, flags and document root are copied; the mode is not.
 
     The result has the name and mode of the new project.
 
@@ -202,7 +199,7 @@ class ChangeProjectArgs(ToolArguments):
         Example(
             "Rename a project",
             {"project": "shop", "new_name": "store"},
-            {"name": "store", "mode": "DISCUSSION", "folder": "<text>"},
+            {"name": "store", "folder": "<text>"},
         )
     ],
 )
@@ -270,9 +267,9 @@ async def remove_project(args: RemoveProjectArgs, guide: Guide) -> GuideResult:
     )
 
 
-def _summary(project: Project, mode: Mode) -> JsonObject:
-    fields: JsonObject = {"name": project.name, "mode": mode}
-    return fields | ({"folder": str(project.folder)} if project.folder else {})
+def _summary(project: Project, mode: Mode | None) -> JsonObject:
+    fields: JsonObject = {"name": project.name, "mode": mode, "folder": project.folder and str(project.folder)}
+    return {name: field for name, field in fields.items() if field is not None}
 
 
 def _absolute_path(folder: str | None) -> Path | None:

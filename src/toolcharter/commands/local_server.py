@@ -69,13 +69,13 @@ class LocalServer:
 
     async def list_resources(self) -> list[JsonObject]:
         library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
-        resources, page = library.fixed, await library.list_changing(None, request)
-        resources += page.resources
+        page = await library.list_changing(None, request)
+        resources = list(page.resources)
         while page.next_cursor is not None:
             page = await library.list_changing(page.next_cursor, request)
             resources += page.resources
         templates = [library_json.template_fields(template) for template in library.templates]
-        return [library_json.resource_fields(resource) for resource in resources] + templates
+        return [library_json.resource_fields(resource) for resource in (*resources, *library.fixed)] + templates
 
     async def other_texts(self) -> JsonObject:
         return {"instructions": self.app.instructions, **library_json.fixed_lists(self.app.library)}

@@ -135,7 +135,7 @@ def test_a_clone_copies_everything_but_the_folder_and_the_mode():
         projects={
             "app": source,
             "copy": Project(
-                "copy", Path("/docs"), Path("/work/copy"), source.categories, source.collections, {"f": 1}, "DISCUSSION"
+                "copy", Path("/docs"), Path("/work/copy"), source.categories, source.collections, {"f": 1}, None
             ),
         },
         flags={"g": True},

@@ -370,7 +370,7 @@ projects:
 """
 
 
-def set_mode(project: str, mode: str):
+def set_mode(project: str, mode: str | None):
     return lambda before: changes.change_project(before, project, replace, mode=mode)
 
 
@@ -380,7 +380,7 @@ def set_mode(project: str, mode: str):
         (lambda c: changes.set_feature_flag(c, "d", 3), "     b]\n", "     b]\n  d: 3\n"),
         (lambda c: changes.set_feature_flag(c, "beta", None), "  beta: true\n", ""),
         (lambda c: changes.set_feature_flag(c, "gamma", "x: y"), "  gamma: [a,\n     b]\n", "  gamma: 'x: y'\n"),
-        (set_mode("app", "DISCUSSION"), "    mode: PLANNING\n", ""),
+        (set_mode("app", None), "    mode: PLANNING\n", ""),
         (set_mode("app", "CHECK"), "mode: PLANNING", "mode: CHECK"),
         (
             set_mode("other", "CHECK"),

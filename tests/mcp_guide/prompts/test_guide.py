@@ -6,8 +6,11 @@ import pytest
 from mcp import Client
 
 from mcp_core.hosts.sdk.server import build_server
+from mcp_guide.active_project import ActiveProjects
+from mcp_guide.configuration.file import ConfigurationFile
+from mcp_guide.guide import Guide
 from mcp_guide.prompts import guide as module
-from tests.mcp_guide.guide_server import DISCUSSION, build_guide, write_documents
+from tests.mcp_guide.guide_server import build_guide, write_documents
 
 ARGUMENTS = [f"arg{sign}" for sign in "123456789abcdef"]
 
@@ -30,7 +33,7 @@ async def test_any_number_of_words_gives_their_documents_in_order(connected):
     async with connected as client:
         text, instruction = await get_messages(client, "lang/python", "docs/api")
         assert text.index("# Python") < text.index("# API")
-        assert instruction == f"Run ruff before you show code. {DISCUSSION}"
+        assert instruction == "Run ruff before you show code."
         every = ["lang/python", "lang/java", "lang/rust", "docs/api", "guidelines", *["lang"] * 10]
         text, _ = await get_messages(client, *every)
         assert [text.count(title) for title in ("# Python", "# Java", "# Rust", "# API", "# Review")] == [1] * 5
@@ -45,20 +48,20 @@ async def test_it_calls_the_function_of_the_tool_directly(monkeypatch, tmp_path)
         return module.GuideResult.ok({"content": "the text"}, "for the person", "for the agent")
 
     monkeypatch.setattr(module, "get_content", get_content)
-    result = await module.guide("a guide", "a context", arg1="lang/python", argf=" docs ")
-    assert calls == [("lang/python,docs", "str", "a context")]
+    guide = Guide(ConfigurationFile(tmp_path / "guide.yaml"), ActiveProjects(), None, tmp_path)
+    result = await module.guide(guide, "a context", arg1="lang/python", argf=" docs ")
+    assert calls == [("lang/python,docs", "Guide", "a context")]
     assert (result.value, result.message, result.instruction) == ("the text", "for the person", "for the agent")
 
 
 async def test_without_words_it_shows_help_with_all_names(connected):
     async with connected as client:
-        text, instruction = await get_messages(client)
+        (text,) = await get_messages(client)
         assert "@guide EXPRESSION [EXPRESSION ...]" in text
         assert (
-            "Project: default, in DISCUSSION mode\nCategories: docs, guidelines, lang\n"
+            "Project: default\nCategories: docs, guidelines, lang\n"
             "Collections: No collection exists yet. Create one with add_collection.\n"
         ) in text
-        assert instruction == DISCUSSION
 
 
 @pytest.mark.requirement("DOC-4")

@@ -8,13 +8,13 @@ import shutil
 
 import pytest
 
-from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, build_guide, error, make_call, value, write_documents
+from tests.mcp_guide.guide_server import DOCUMENTS, build_guide, error, make_call, value, write_documents
 
 PYTHON = {
     "success": True,
     "value": {"content": "# Python\n", "documents": ["lang/python.md"]},
     "message": "1 document.",
-    "instruction": f"Run ruff before you show code. {DISCUSSION}",
+    "instruction": "Run ruff before you show code.",
 }
 
 
@@ -137,7 +137,7 @@ async def test_instructions_of_documents_reach_the_agent_once_each(call, root):
     _, answer = await call("get_content", expression="rules")
     assert answer["instruction"] == (
         "Be brief. Follow the instructions in rules/a.md. Show rules/b.md to the user. "
-        f"rules/c.md is for you, not for the user. {DISCUSSION}"
+        "rules/c.md is for you, not for the user."
     )
 
 
@@ -197,7 +197,7 @@ async def test_several_documents_for_the_agent_are_named_in_the_plural(tmp_path)
             (tmp_path / "docs" / "rules").mkdir(parents=True, exist_ok=True)
             (tmp_path / "docs" / "rules" / f"{name}.md").write_text("---\ntype: agent\n---\nText", encoding="utf-8")
         _, answer = await make_call(app)("get_content", expression="rules")
-    assert answer["instruction"].startswith("rules/a.md, rules/b.md are for you, not for the user. ")
+    assert answer["instruction"].startswith("rules/a.md, rules/b.md are for you, not for the user.")
 
 
 async def test_an_empty_list_of_documents_says_what_to_do(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_guide.guide_server import DISCUSSION, build_guide, error, make_call, value, write_documents
+from tests.mcp_guide.guide_server import build_guide, error, make_call, value, write_documents
 
 FORBIDDEN = "Do not attempt to create a default configuration automatically."
 
@@ -35,8 +35,8 @@ async def test_projects_are_listed_shown_added_changed_and_removed(call):
     await value(call, "change_project", project="shop", new_name="store", folder="/work/store")
     assert await value(call, "list_projects") == {
         "projects": [
-            {"name": "default", "mode": "DISCUSSION"},
-            {"name": "store", "mode": "DISCUSSION", "folder": "/work/store"},
+            {"name": "default"},
+            {"name": "store", "folder": "/work/store"},
         ],
         "active": "default",
     }
@@ -147,7 +147,6 @@ async def test_a_change_by_hand_is_seen_by_the_next_call(call, tmp_path, root):
     failed, answer = await call("get_content", expression="new")
     assert (failed, answer["value"]["documents"]) == (False, ["new/a.md"])
     assert "CHECK mode" in answer["instruction"]
-    assert DISCUSSION not in answer["instruction"]
 
 
 async def test_a_project_with_its_own_document_root_sees_only_its_documents(call, tmp_path):

@@ -138,7 +138,7 @@ async def test_arguments_can_be_written_as_json_and_the_server_says_what_is_wron
     await call(page)
     assert "failed" in await page.locator(".answer").inner_text()
     assert "a: input should be a valid integer" in await page.locator(".answer .problem").inner_text()
-    assert "For the agent: Suggest correcting the arguments" in await page.locator(".answer").inner_text()
+    assert "For the agent: Correct the arguments" in await page.locator(".answer").inner_text()
     await raw.fill("{")
     await page.get_by_role("button", name="Use the form").click()
     assert "not valid JSON" in await page.locator("#try .problem").first.inner_text()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.people import Approvals, Verdict, Waiting, seal
 from mcp_core.calling.people.asking import ANSWER_SECONDS
@@ -86,7 +87,8 @@ async def check_repeated(call: Call, state: State) -> None:
     if not reply.accepted:
         raise ConsentRequired(
             f"The user did not agree to {call.final_name!r}. This call did nothing; an earlier one with the same "
-            "idempotency key was carried out."
+            "idempotency key was carried out.",
+            instruction=instructions.DECLINED,
         )
 
 
@@ -223,7 +225,9 @@ def _shown_arguments(call: Call, arguments: BaseModel) -> dict[str, Any]:
 
 
 def _declined(call: Call, by: str | None = None) -> ConsentRequired:
-    declined = ConsentRequired(f"The user did not agree to {call.final_name!r}. Nothing was done.")
+    declined = ConsentRequired(
+        f"The user did not agree to {call.final_name!r}. Nothing was done.", instruction=instructions.DECLINED
+    )
     declined.answered_by = by
     return declined
 

@@ -260,8 +260,8 @@ class FastPath:
         if isinstance(answered, Question):
             return self._input_required(answered)
         result, caching = answered
-        if method == "resources/list" and params.get("cursor") is None:
-            result["resources"] = self._fixed_resources.get(peer.caller) + result["resources"]
+        if method == "resources/list" and "nextCursor" not in result:
+            result["resources"] = result["resources"] + self._fixed_resources.get(peer.caller)
         if peer.modern:
             result = {**result, **caching, "resultType": "complete", "_meta": self._server_meta}
         return json_text.to_text(result)

@@ -134,10 +134,9 @@ class _Handlers:
         if not self._is_live and not self._app.library.has_changing_resources:
             self._record(ctx, "resources/list")
             return _complete(ctx, {"resources": self._fixed_resources.get(self._caller(ctx))})
-        cursor = params.cursor if params else None
         result = await self._from_library(ctx, "resources/list", "resources/list")
-        fixed = [] if cursor is not None else self._fixed_resources.get(self._caller(ctx))
-        return {**result, "resources": fixed + result["resources"]}
+        fixed = [] if "nextCursor" in result else self._fixed_resources.get(self._caller(ctx))
+        return {**result, "resources": result["resources"] + fixed}
 
     async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if self._is_live:

@@ -183,7 +183,7 @@ async def test_a_person_who_declines_ends_it_for_good():
             "success": False,
             "error": "The user did not agree to 'delete'. Nothing was done.",
             "error_type": "ConsentError",
-            "instruction": "Require explicit user consent before proceeding.",
+            "instruction": "The user said no. Do not ask them again, and do not do it in another way.",
         }
         assert await result_of(app, REQUEST._replace(reply=Reply(state, accepted=True))) == NOT_VALID
     assert deleted == []

@@ -74,7 +74,7 @@ async def test_wrong_arguments_are_refused_with_an_error_that_helps(arguments: d
     assert result.keys() == {"success", "error", "error_type", "instruction"}
     assert result["error_type"] == "ValidationError"
     assert words in result["error"]
-    assert result["instruction"] == "Suggest correcting the arguments named in the error before retrying."
+    assert result["instruction"] == "Correct the arguments named in the error, and call again."
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", '"NaN"', "-Infinity and beyond"])
