@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from mcp_noema.model import CardState, NoteKind, Preferences, Preset, Schedule
-from mcp_noema.schedule import answer
+from mcp_noema.scheduling.schedule import answer
 from mcp_noema.store.row_mapping import schedule_values
 
 BLOCK = 10_000

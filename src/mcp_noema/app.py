@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_noema.model import World, roll
+from mcp_noema.model import ClockAndRandom, roll
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.store import Store
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
@@ -40,10 +40,10 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-REAL_WORLD = World(_now, roll)
+REAL_CLOCK = ClockAndRandom(_now, roll)
 
 
-def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
+def build(settings: NoemaSettings, clock: ClockAndRandom = REAL_CLOCK) -> App:
     """Make the server. A test passes its own clock and dice."""
     app = App(
         "noema",
@@ -60,7 +60,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
         prepare_examples=_create_example_data,
         settings=settings,
     )
-    app.provide(World, world)
+    app.provide(ClockAndRandom, clock)
     app.provide(Folder, partial(_open_folder, settings))
     app.provide(Store, _open_store)
     return app

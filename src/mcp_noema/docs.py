@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mcp_noema.app import build
-from mcp_noema.model import World
+from mcp_noema.model import ClockAndRandom
 from mcp_noema.settings import NoemaSettings
 
 LESSON: list[tuple[str, dict[str, Any]]] = [
@@ -32,7 +32,7 @@ LESSON: list[tuple[str, dict[str, Any]]] = [
 def session() -> str:
     """The first minutes with the learning server: calls, the parts of the answers that matter, and what to do next."""
     morning = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-    app = build(NoemaSettings(db="sqlite:///:memory:", deadline=60), World(lambda: morning))
+    app = build(NoemaSettings(db="sqlite:///:memory:", deadline=60), ClockAndRandom(lambda: morning))
 
     async def learn() -> list[str]:
         lines: list[str] = []

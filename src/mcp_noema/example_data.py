@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_noema.model import CardId, DeckId, World
-from mcp_noema.records import Draft, NewReview
+from mcp_noema.model import CardId, ClockAndRandom, DeckId
+from mcp_noema.records import NewReview, NoteDraft
 from mcp_noema.store import Store, users
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
@@ -20,13 +20,16 @@ async def create_example_data(app: App) -> None:
 
     The inner deck is exported to french.apkg. It is noon, so that no step of ten minutes ends on another day.
     """
-    world = _at_noon(app.provided(World))
-    app.provide(World, world)
-    now, store = world.now(), app.provided(Store)
+    clock = _at_noon(app.provided(ClockAndRandom))
+    app.provide(ClockAndRandom, clock)
+    now, store = clock.now(), app.provided(Store)
     await store.write(store.decks.add, LOCAL, "Languages::French", "", now)
-    drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
+    drafts = [
+        NoteDraft("basic-reversed", ("the cheese", "le fromage"), ("food",)),
+        NoteDraft("basic", ("the dog", "le chien")),
+    ]
     await store.write(store.notes.add, LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
-    await store.write(store.reviews.record, LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, world.dice)
+    await store.write(store.reviews.record, LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, clock.dice)
     await store.write(_insert_old_reviews, now)
     folder = app.provided(Folder)
     folder.use_temporary_folder()
@@ -43,10 +46,10 @@ async def create_example_data(app: App) -> None:
     )
 
 
-def _at_noon(world: World) -> World:
-    started = world.now()
+def _at_noon(clock: ClockAndRandom) -> ClockAndRandom:
+    started = clock.now()
     difference = started.replace(hour=12, minute=0) - started
-    return replace(world, now=lambda: world.now() + difference)
+    return replace(clock, now=lambda: clock.now() + difference)
 
 
 async def _ignore_progress(_done: int, _total: int, _message: str) -> None: ...

@@ -93,8 +93,12 @@ def roll(card_id: int, answers: int) -> float:
     return crc32(b"%d %d" % (card_id, answers)) / 2**32
 
 
+CLOCK_SKEW = timedelta(minutes=1)
+"""How far another clock may be ahead of ours. Anki dates several answers of one millisecond a little ahead, too."""
+
+
 @dataclass(frozen=True, slots=True)
-class World:
+class ClockAndRandom:
     """The clock and the dice that scheduling uses. Without dice, intervals are not fuzzed."""
 
     now: Callable[[], datetime]
@@ -191,7 +195,7 @@ def preset_of(deck: Deck, decks: Mapping[str, Deck]) -> Preset:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class CardTemplate:
     """The template of a card in Anki's template language: `{{Front}}`."""
 
     name: str
@@ -205,26 +209,26 @@ class NoteType:
 
     name: str
     fields: tuple[str, ...]
-    templates: tuple[Template, ...]
+    templates: tuple[CardTemplate, ...]
     is_cloze: bool = False
     css: str = ""
     id: int = 0
 
 
 _ANSWER = "{{FrontSide}}<hr id=answer>"
-BASIC = NoteType("Basic", ("Front", "Back"), (Template("Card 1", "{{Front}}", f"{_ANSWER}{{{{Back}}}}"),))
+BASIC = NoteType("Basic", ("Front", "Back"), (CardTemplate("Card 1", "{{Front}}", f"{_ANSWER}{{{{Back}}}}"),))
 REVERSED = NoteType(
     "Basic (and reversed card)",
     ("Front", "Back"),
     (
-        Template("Card 1", "{{Front}}", f"{_ANSWER}{{{{Back}}}}"),
-        Template("Card 2", "{{Back}}", f"{_ANSWER}{{{{Front}}}}"),
+        CardTemplate("Card 1", "{{Front}}", f"{_ANSWER}{{{{Back}}}}"),
+        CardTemplate("Card 2", "{{Back}}", f"{_ANSWER}{{{{Front}}}}"),
     ),
 )
 CLOZE = NoteType(
     "Cloze",
     ("Text", "Back Extra"),
-    (Template("Cloze", "{{cloze:Text}}", "{{cloze:Text}}<br>{{Back Extra}}"),),
+    (CardTemplate("Cloze", "{{cloze:Text}}", "{{cloze:Text}}<br>{{Back Extra}}"),),
     is_cloze=True,
 )
 

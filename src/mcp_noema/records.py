@@ -18,7 +18,7 @@ from mcp_noema.model import (
     Preset,
     Review,
 )
-from mcp_noema.query_tree import Tree
+from mcp_noema.query.tree import Tree
 
 CardOrder = Literal["due", "created", "edited", "position", "lapses", "stability", "difficulty"]
 
@@ -73,7 +73,7 @@ class DeckChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class NoteDraft:
     """A note to create."""
 
     kind: NoteKind
@@ -213,7 +213,7 @@ class HeldBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class StudyQueue:
     """The cards to study now, in order, and the figures that hints are computed from."""
 
     faces: tuple[CardFace, ...]
@@ -277,7 +277,7 @@ class UndoneReview:
 
 
 @dataclass(frozen=True, slots=True)
-class User:
+class Owner:
     """A user in the database."""
 
     id: int
@@ -289,7 +289,7 @@ ReportProgress = Callable[[int, int, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ImportTally:
     """The outcomes of an import for the items of one kind."""
 
     added: int = 0
@@ -304,9 +304,9 @@ class ImportSummary:
     decks: tuple[Deck, ...]
     """The decks of the imported cards, by name."""
     decks_added: int
-    notes: Tally
-    cards: Tally
-    reviews: Tally
+    notes: ImportTally
+    cards: ImportTally
+    reviews: ImportTally
     skipped: Mapping[str, int]
     """How many items were skipped, by reason."""
     media: int

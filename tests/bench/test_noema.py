@@ -15,7 +15,7 @@ from bench.noema_load import create_users, fill
 from mcp_core import Settings, auth
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
-from mcp_noema.model import Preferences, World
+from mcp_noema.model import ClockAndRandom, Preferences
 
 NOW = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 DAY = Preferences().day_of(NOW)
@@ -57,7 +57,7 @@ async def test_a_larger_collection_has_the_block_many_times_and_can_be_studied(d
         "users": users,
         "decks": users * collection.decks,
     }
-    async with build(Settings(db=db_url), World(lambda: NOW)) as app:
+    async with build(Settings(db=db_url), ClockAndRandom(lambda: NOW)) as app:
         answer = await app.call("get-due-cards", {"limit": 200}, auth.user(user_name(1), ("*",)))
         data = json.loads(answer.text)["data"]
         again = next(card["cardId"] for card in data["cards"] if card["state"] == "review")

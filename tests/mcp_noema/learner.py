@@ -9,7 +9,7 @@ from typing import Any
 from mcp_core import App, Settings
 from mcp_core.auth import Caller, user
 from mcp_noema.app import build
-from mcp_noema.model import Dice, World
+from mcp_noema.model import ClockAndRandom, Dice
 
 MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 """The time at which tests begin."""
@@ -83,5 +83,5 @@ async def open_app(
     db: str, clock: Clock | None = None, dice: Dice | None = None, **settings: Any
 ) -> AsyncIterator[App]:
     """The server over a database, without fuzz unless there are dice."""
-    async with build(Settings(db=db, deadline=60, **settings), World(clock or Clock(), dice)) as app:
+    async with build(Settings(db=db, deadline=60, **settings), ClockAndRandom(clock or Clock(), dice)) as app:
         yield app

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
 from mcp_noema.model import CardId, CardState, Preferences, Preset, Schedule
-from mcp_noema.schedule import answer
+from mcp_noema.scheduling.schedule import answer
 from mcp_noema.store.row_mapping import schedule_values
 from mcp_noema.store.tables import cards, reviews
 

@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from mcp_noema.model import CardState, Preferences, Preset, Schedule
-from mcp_noema.schedule import answer, retrievability
+from mcp_noema.scheduling.schedule import answer, retrievability
 
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
 MEMORY = (0.1, 0.5, 1.0, 4.0, 7.0, 0.6, 2.5, 0.1, 1.4, 0.3, 0.6, 1.7, 0.1, 0.4, 1.8, 0.5, 1.5, 0.5, 0.1, 0.1, 0.2)

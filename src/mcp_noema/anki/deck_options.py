@@ -8,7 +8,7 @@ from typing import Any
 from fsrs_rs_python import check_and_fill_parameters
 
 from mcp_noema.model import Preset
-from mcp_noema.schedule import clamp_parameters
+from mcp_noema.scheduling.schedule import clamp_parameters
 
 MIN_RETENTION, MAX_RETENTION = 0.7, 0.99
 MAX_INTERVAL_DAYS = 36_500

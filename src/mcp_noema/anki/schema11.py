@@ -15,7 +15,7 @@ from mcp_noema.anki.collection import (
 )
 from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
-from mcp_noema.model import NoteType, Template
+from mcp_noema.model import CardTemplate, NoteType
 
 T = TypeVar("T")
 _Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", ""))]
@@ -171,6 +171,6 @@ def _deck(json: _Deck, options: Mapping[int, DeckOptions]) -> AnkiDeck:
 
 
 def _note_type(json: _NoteType) -> NoteType:
-    templates = tuple(Template(template.name, template.qfmt, template.afmt) for template in json.tmpls)
+    templates = tuple(CardTemplate(template.name, template.qfmt, template.afmt) for template in json.tmpls)
     fields = tuple(field.name for field in json.flds)
     return check_note_type(NoteType(json.name, fields, templates, json.type == 1, json.css))

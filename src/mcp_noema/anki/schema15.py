@@ -20,7 +20,7 @@ from mcp_noema.anki.database import check_tables, parse_text, read_rows
 from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import damaged
-from mcp_noema.model import NoteType, Template
+from mcp_noema.model import CardTemplate, NoteType
 
 _TABLES = {
     "config": "KEY val",
@@ -144,10 +144,10 @@ def _note_types(
     fields_of: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for type_id, ordinal, name in fields:
         fields_of[type_id].append((_int(ordinal), parse_text(name)))
-    templates_of: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
+    templates_of: defaultdict[int, list[tuple[int, CardTemplate]]] = defaultdict(list)
     for type_id, ordinal, name, config in templates:
         sides = protobuf.parse(_bytes(config))
-        template = Template(parse_text(name), protobuf.get_text(sides, 1), protobuf.get_text(sides, 2))
+        template = CardTemplate(parse_text(name), protobuf.get_text(sides, 1), protobuf.get_text(sides, 2))
         templates_of[type_id].append((_int(ordinal), template))
     note_types: dict[int, NoteType] = {}
     for type_id, name, config in types:

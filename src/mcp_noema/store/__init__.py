@@ -13,18 +13,11 @@ class Store:
     """The open database, and the SQL for it by subject: `await store.read(store.decks.get, owner, deck_id, now)`."""
 
     def __init__(self, database: "Database") -> None:
-        from mcp_noema.store import (  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
-            anki_packages,
-            cards,
-            decks,
-            notes,
-            review_history,
-            reviews,
-            scheduling,
-            statistics,
-            study_queue,
-            users,
-        )
+        # 211 ms, most of it SQLAlchemy
+        from mcp_noema.store import cards, decks, notes, users  # noqa: PLC0415 - as above
+        from mcp_noema.store.analysis import review_history, scheduling, statistics  # noqa: PLC0415 - as above
+        from mcp_noema.store.anki import anki_packages  # noqa: PLC0415 - as above
+        from mcp_noema.store.study import reviews, study_queue  # noqa: PLC0415 - as above
 
         self.database, self.read, self.write = database, database.read, database.write
         self.anki_packages, self.cards, self.decks, self.notes = anki_packages, cards, decks, notes

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from mcp_noema.model import CardFace, NoteType
 from mcp_noema.store.row_mapping import CARD_COLUMNS, NOTE_TYPE_COLUMNS, parse_tags, to_card, to_note_type
 from mcp_noema.store.tables import cards, decks, note_types, notes
-from mcp_noema.templates import render
+from mcp_noema.text.templates import render
 
 
 def load(connection: Connection, user_id: int, card_ids: Sequence[int]) -> list[CardFace]:

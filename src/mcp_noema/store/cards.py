@@ -11,14 +11,14 @@ from sqlalchemy import ColumnElement, Connection
 
 from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, CardState, NoteId, Schedule, preset_of
-from mcp_noema.query_tree import Tree
-from mcp_noema.records import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
-from mcp_noema.schedule import retrievability
+from mcp_noema.query.tree import Tree
+from mcp_noema.records import CardOrder, CardPage, CardSelection, CardView, ChangedCards, Owner
+from mcp_noema.scheduling.schedule import retrievability
 from mcp_noema.store import card_faces, decks, notes, search, users
 from mcp_noema.store.conditions import NOT_CACHED, batches, not_buried, one_of_literals
-from mcp_noema.store.recent_reviews import load_recent, next_answer
 from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_values, to_card
 from mcp_noema.store.search import SearchContext
+from mcp_noema.store.study.recent_reviews import load_recent, next_answer
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
 from mcp_noema.store.tables import notes as note_table
 from toolcharter import InvalidArguments
@@ -74,7 +74,7 @@ def view(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
     )
 
 
-def _is_due(card: Card, user: User, now: datetime) -> bool:
+def _is_due(card: Card, user: Owner, now: datetime) -> bool:
     is_active = not card.suspended and (card.buried_until is None or card.buried_until <= now)
     due, is_review = card.schedule.due, card.schedule.state is CardState.REVIEW
     return is_active and due is not None and (due < user.preferences.day_of(now).ends if is_review else due <= now)
@@ -117,7 +117,7 @@ def _count(connection: Connection, query: Tree, context: SearchContext) -> int:
 
 
 def _select(
-    connection: Connection, user: User, selection: CardSelection, now: datetime, *, changes: ColumnElement[bool]
+    connection: Connection, user: Owner, selection: CardSelection, now: datetime, *, changes: ColumnElement[bool]
 ) -> Sequence[Any]:
     """All selected cards as rows (id, changes, suspended), by id. `changes`: whether the change is needed.
 
@@ -199,7 +199,7 @@ def set_due(
     return replace(_update(connection, selected, values), until=due, recall=recall, desired=desired)
 
 
-def _due_time(user: User, day: date | int, now: datetime) -> datetime:
+def _due_time(user: Owner, day: date | int, now: datetime) -> datetime:
     """When the learning day begins."""
     if isinstance(day, int):
         return user.preferences.day_start(now, day)
@@ -212,7 +212,7 @@ def _due_time(user: User, day: date | int, now: datetime) -> datetime:
 
 
 def _average_recall(
-    connection: Connection, user: User, ids: Sequence[int], at: datetime
+    connection: Connection, user: Owner, ids: Sequence[int], at: datetime
 ) -> tuple[float | None, float | None]:
     """The average probability of recall at a time, and the average desired retention of those cards."""
     in_sample = ids[:: -(-len(ids) // MAX_SAMPLE)]

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_noema.model import Deck, DeckId, Preset, preset_of
-from mcp_noema.records import User
+from mcp_noema.records import Owner
 from mcp_noema.store import decks, users
 from mcp_noema.store.conditions import counted_reviews, one_of
 from mcp_noema.store.tables import cards, reviews
@@ -17,7 +17,7 @@ from mcp_noema.store.tables import cards, reviews
 class DeckSelection:
     """A user and the selected decks."""
 
-    user: User
+    user: Owner
     all_decks: Mapping[str, Deck]
     """All decks of the user, by folded name."""
     decks: Sequence[Deck]

@@ -10,10 +10,11 @@ from sqlalchemy import Connection
 
 from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
-from mcp_noema.records import DeckChange, DeckCounts, DeckView, DeletedDeck, User
-from mcp_noema.store import users, waiting_cards
+from mcp_noema.records import DeckChange, DeckCounts, DeckView, DeletedDeck, Owner
+from mcp_noema.store import users
 from mcp_noema.store.conditions import one_of
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
+from mcp_noema.store.study import waiting_cards
 from mcp_noema.store.tables import cards, decks, notes
 from toolcharter import Conflict, InvalidArguments
 
@@ -65,7 +66,7 @@ def list_all(connection: Connection, owner: str, now: datetime) -> list[DeckView
 
 
 def _views(
-    connection: Connection, user: User, all_decks: Mapping[str, Deck], listed: Sequence[Deck], now: datetime
+    connection: Connection, user: Owner, all_decks: Mapping[str, Deck], listed: Sequence[Deck], now: datetime
 ) -> list[DeckView]:
     """Decks with the counts of their cards, subdecks included."""
     listed_ids = {deck.name.casefold(): deck.id for deck in listed}

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
-from mcp_noema.records import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
+from mcp_noema.records import ChangedNote, DraftOutcome, NoteChange, NoteDraft, NoteView
 from mcp_noema.store import decks, tags, users
 from mcp_noema.store.row_mapping import (
     CARD_COLUMNS,
@@ -28,7 +28,7 @@ from mcp_noema.store.row_mapping import (
 )
 from mcp_noema.store.tables import NEW, SUSPENDED, cards, note_types, notes
 from mcp_noema.store.tables import decks as deck_table
-from mcp_noema.templates import first_key, ordinals, plain_text, searchable
+from mcp_noema.text.templates import first_key, ordinals, plain_text, searchable
 from toolcharter import InvalidArguments
 
 _NO_GAP = "the text has no gap; write {{c1::answer}} around the part to ask for"
@@ -57,7 +57,7 @@ def _form(note_type: NoteType) -> tuple[tuple[str, ...], bool, int]:
 
 
 def add(
-    connection: Connection, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
+    connection: Connection, owner: str, deck_id: DeckId, drafts: Sequence[NoteDraft], now: datetime, *, duplicates: bool
 ) -> list[DraftOutcome]:
     """Create all notes that are valid. `duplicates`: also where a note with that first field exists."""
     user = users.lock(connection, owner, now)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_noema.model import Card, CardState, Deck, Note, NoteType, Review, Schedule, Template
+from mcp_noema.model import Card, CardState, CardTemplate, Deck, Note, NoteType, Review, Schedule
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, decks, note_types, notes, reviews
 
 DECK_COLUMNS = (decks.c.id, decks.c.name, decks.c.description, decks.c.preset, decks.c.created_at)
@@ -74,7 +74,7 @@ def to_deck(row: Row) -> Deck:
 
 def to_note_type(row: Row) -> NoteType:
     name, fields, templates, is_cloze, css, type_id = row
-    return NoteType(name, tuple(fields), tuple(Template(*each) for each in templates), is_cloze, css, type_id)
+    return NoteType(name, tuple(fields), tuple(CardTemplate(*each) for each in templates), is_cloze, css, type_id)
 
 
 def note_type_values(note_type: NoteType) -> dict[str, Any]:

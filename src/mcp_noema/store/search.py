@@ -17,14 +17,14 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
 from mcp_noema.model import LEECH, SEPARATOR, CardId, CardState, Deck, DeckId, NoteId, NoteType, NumberedId
-from mcp_noema.query_tree import (
+from mcp_noema.query.tree import (
     All,
     AnyOf,
     Everything,
+    Excluding,
     InDeck,
     InField,
     Is,
-    Not,
     OfTemplate,
     OfType,
     Operator,
@@ -38,7 +38,7 @@ from mcp_noema.query_tree import (
     Words,
     terms,
 )
-from mcp_noema.records import User
+from mcp_noema.records import Owner
 from mcp_noema.store import decks
 from mcp_noema.store.conditions import DAY_SECONDS, NOT_UNDONE, not_buried, one_of, seconds_between
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
@@ -57,7 +57,7 @@ _UNTAGGED = Tagged(None)
 class SearchContext:
     """The user, the time, and the decks and note types that the query may name."""
 
-    user: User
+    user: Owner
     now: datetime
     decks: Mapping[str, Deck]
     note_types: Sequence[NoteType]
@@ -67,7 +67,7 @@ class SearchContext:
         return self.user.preferences.day_start(self.now, days)
 
 
-def load_context(connection: Connection, user: User, tree: Tree, now: datetime) -> SearchContext:
+def load_context(connection: Connection, user: Owner, tree: Tree, now: datetime) -> SearchContext:
     """The context, with decks and note types only if the query names some."""
     used = {type(term) for term in terms(tree)}
     user_decks = decks.by_name(connection, user.id) if InDeck in used else {}
@@ -94,7 +94,7 @@ def _condition(tree: Tree, context: SearchContext) -> Condition:
             return sa.and_(*(_condition(part, context) for part in parts))
         case AnyOf(parts):
             return sa.or_(*(_condition(part, context) for part in parts))
-        case Not(part):
+        case Excluding(part):
             return sa.not_(_condition(part, context))
         case _:
             return _TERM_CONDITIONS[type(tree)](tree, context)

@@ -9,23 +9,23 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from mcp_noema.model import Preferences
-from mcp_noema.records import User
+from mcp_noema.records import Owner
 from mcp_noema.store.tables import users
 
-NEW_USER = User(0, Preferences())
+NEW_OWNER = Owner(0, Preferences())
 """A user who has not written anything yet. No row has the id 0."""
 
 
-def get(connection: Connection, owner: str) -> User:
-    """The user of that name; NEW_USER if they never wrote anything."""
+def get(connection: Connection, owner: str) -> Owner:
+    """The user of that name; NEW_OWNER if they never wrote anything."""
     return _fetch(connection, sa.select(users.c.id, users.c.preferences).where(users.c.name == owner))
 
 
-def lock(connection: Connection, owner: str, now: datetime) -> User:
+def lock(connection: Connection, owner: str, now: datetime) -> Owner:
     """The user of that name, locked until the transaction ends, so that their writes run one after the other."""
     query = sa.select(users.c.id, users.c.preferences).where(users.c.name == owner).with_for_update()
     user = _fetch(connection, query)
-    if user is not NEW_USER:
+    if user is not NEW_OWNER:
         return user
     insert: Any = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     values: dict[str, Any] = {"name": owner, "preferences": {}, "created_at": now}
@@ -34,17 +34,17 @@ def lock(connection: Connection, owner: str, now: datetime) -> User:
     return _fetch(connection, query)
 
 
-def _fetch(connection: Connection, query: Any) -> User:
+def _fetch(connection: Connection, query: Any) -> Owner:
     row = connection.execute(query).one_or_none()
-    return NEW_USER if row is None else User(row.id, _preferences(row.preferences))
+    return NEW_OWNER if row is None else Owner(row.id, _preferences(row.preferences))
 
 
-def set_preference(connection: Connection, owner: str, name: str, value: Any, now: datetime) -> User:
+def set_preference(connection: Connection, owner: str, name: str, value: Any, now: datetime) -> Owner:
     """Store one preference."""
     user = lock(connection, owner, now)
     stored = asdict(user.preferences) | {name: value}
     connection.execute(sa.update(users).where(users.c.id == user.id).values(preferences=stored))
-    return User(user.id, _preferences(stored))
+    return Owner(user.id, _preferences(stored))
 
 
 def _preferences(stored: dict[str, Any]) -> Preferences:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_noema.hint_parts import study_action
-from mcp_noema.model import CardId, World
-from mcp_noema.query import MAX_LENGTH, parse
-from mcp_noema.query_tree import Everything
+from mcp_noema.hints.parts import study_action
+from mcp_noema.model import CardId, ClockAndRandom
+from mcp_noema.query.parser import MAX_LENGTH, parse
+from mcp_noema.query.tree import Everything
 from mcp_noema.records import CardSelection, ChangedCards
 from mcp_noema.store import Store
 from mcp_noema.tools.cards import MAX_CARDS
@@ -107,7 +107,7 @@ class SuspendCards(CardSelectionArguments):
         ),
     ],
 )
-async def suspend_cards(args: SuspendCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def suspend_cards(args: SuspendCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Pause cards, or unsuspend them.
 
     Use it to stop asking or showing cards until the user says so, to take them out of rotation; for today only, use
@@ -116,7 +116,7 @@ async def suspend_cards(args: SuspendCards, store: Store, world: World, context:
     They keep their schedule. All of them change, or none.
     """
     changed = await store.write(
-        store.cards.suspend, owner(context), args.selection(), world.now(), suspend=args.suspend
+        store.cards.suspend, owner(context), args.selection(), clock.now(), suspend=args.suspend
     )
     value = _changed_json(changed) | {"suspended": args.suspend}
     undo = _undo("suspend-cards", changed, suspend=not args.suspend)
@@ -140,14 +140,14 @@ class BuryCards(CardSelectionArguments):
         )
     ],
 )
-async def bury_cards(args: BuryCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def bury_cards(args: BuryCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Hide cards until tomorrow, or unbury them.
 
     Use it when the user wants to skip a card, for today only. Returns how many changed, and the first 1,000 ids.
 
     They keep their schedule. All of them change, or none.
     """
-    changed = await store.write(store.cards.bury, owner(context), args.selection(), world.now(), bury=args.bury)
+    changed = await store.write(store.cards.bury, owner(context), args.selection(), clock.now(), bury=args.bury)
     value = _changed_json(changed) | {"buriedUntil": iso(changed.until)}
     undo = _undo("bury-cards", changed, bury=not args.bury)
     then = [_STUDY, *undo] if changed.ids else []
@@ -178,7 +178,7 @@ class SetDueDate(CardSelectionArguments):
         )
     ],
 )
-async def set_due_date(args: SetDueDate, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def set_due_date(args: SetDueDate, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Set the day on which cards are due.
 
     Use it to see cards again on a certain date, or put them off. Returns the new due date and the expected recall.
@@ -188,9 +188,9 @@ async def set_due_date(args: SetDueDate, store: Store, world: World, context: To
     day = args.days if args.days is not None else args.day
     if day is None or (args.days is not None and args.day is not None):
         raise InvalidArguments("Give either date or days.", fields=("date", "days"))
-    changed = await store.write(store.cards.set_due, owner(context), args.selection(), day, world.now())
+    changed = await store.write(store.cards.set_due, owner(context), args.selection(), day, clock.now())
     value = _changed_json(changed) | {"due": iso(changed.until), "expectedRecall": changed.recall}
-    return JsonResult.ok(value, hints=_due_date_hints(changed, world.now()))
+    return JsonResult.ok(value, hints=_due_date_hints(changed, clock.now()))
 
 
 def _due_date_hints(changed: ChangedCards, now: datetime) -> AgentHints:
@@ -237,7 +237,7 @@ class ResetCards(CardSelectionArguments):
         )
     ],
 )
-async def reset_cards(args: ResetCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def reset_cards(args: ResetCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Make cards new again.
 
     Use it to reset or wipe their progress, and relearn them from scratch. Returns how many changed, and the first
@@ -245,7 +245,7 @@ async def reset_cards(args: ResetCards, store: Store, world: World, context: Too
 
     Their memory state and counts are lost, and they come after all other new cards. The review log stays.
     """
-    changed = await store.write(store.cards.reset, owner(context), args.selection(), world.now())
+    changed = await store.write(store.cards.reset, owner(context), args.selection(), clock.now())
     agent_hints = _change_hints(changed, "are new again", [_STUDY] if changed.ids else [])
     value = _changed_json(changed)
     return JsonResult.ok(value, hints=_with_suspended(agent_hints, changed))

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mcp_noema import advice
-from mcp_noema.hint_parts import card_resource, deck_resource, reword_action, shorten, start_actions
-from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
-from mcp_noema.query import MAX_LENGTH, parse
-from mcp_noema.query_tree import All, Everything, Tree
+from mcp_noema.hints import advice
+from mcp_noema.hints.parts import card_resource, deck_resource, reword_action, shorten, start_actions
+from mcp_noema.model import Card, CardFace, CardId, ClockAndRandom, DeckId, NoteId
+from mcp_noema.query.parser import MAX_LENGTH, parse
+from mcp_noema.query.tree import All, Everything, Tree
 from mcp_noema.records import CardOrder, CardPage, CardView
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
@@ -64,14 +64,14 @@ class GetCard(Arguments):
         )
     ],
 )
-async def get_card(args: GetCard, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def get_card(args: GetCard, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Show one card with its note and its schedule.
 
     Use it to see when a card is due and how well it is known. Returns both sides, the raw fields and the memory state.
 
     `recall` is the probability that the card is remembered now. `fields` are in the form that update-note takes.
     """
-    now = world.now()
+    now = clock.now()
     view = await store.read(store.cards.view, owner(context), args.card_id, now)
     return JsonResult.ok(_full_json(view, now), hints=_card_hints(view, now))
 
@@ -189,7 +189,7 @@ class SearchCards(Arguments):
         ),
     ],
 )
-async def search_cards(args: SearchCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def search_cards(args: SearchCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Find cards by words, deck, tag, state, dates or numbers.
 
     Use it to search for cards about something, or to see what a query matches before changing those cards. Returns
@@ -203,13 +203,13 @@ async def search_cards(args: SearchCards, store: Store, world: World, context: T
         store.cards.find,
         owner(context),
         query,
-        world.now(),
+        clock.now(),
         order=args.sort_by,
         descending=args.sort_order == "desc",
         limit=args.limit,
         offset=args.offset,
     )
-    value = {"cards": [_summary_json(face, world.now()) for face in page.faces], "total": page.total}
+    value = {"cards": [_summary_json(face, clock.now()) for face in page.faces], "total": page.total}
     return JsonResult.ok(value, hints=_search_hints(args, query, page))
 
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from mcp_noema.hint_parts import add_notes_action, deck_resource, start_actions, study_action
-from mcp_noema.model import MAX_NAME_LENGTH, Deck, DeckId, World
+from mcp_noema.hints.parts import add_notes_action, deck_resource, start_actions, study_action
+from mcp_noema.model import MAX_NAME_LENGTH, ClockAndRandom, Deck, DeckId
 from mcp_noema.records import DeckChange, DeckView
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
@@ -106,7 +106,7 @@ class CreateDeck(Arguments):
         )
     ],
 )
-async def create_deck(args: CreateDeck, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def create_deck(args: CreateDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Create a new deck for a subject.
 
     Use it to add, start or set up a deck when the user wants to learn something and needs a place for its cards.
@@ -114,7 +114,7 @@ async def create_deck(args: CreateDeck, store: Store, world: World, context: Too
 
     Parent decks that do not exist are created too. Scheduling is set with update-deck.
     """
-    view = await store.write(store.decks.add, owner(context), args.name, args.description, world.now())
+    view = await store.write(store.decks.add, owner(context), args.name, args.description, clock.now())
     deck_id = DeckId.of(view.deck.id)
     agent_hints = hints.for_created("deck", deck_id, view.deck.name, then=[add_notes_action(deck_id)])
     return JsonResult.ok(_full_json(view), message=f"Deck {view.deck.name!r} was created.", hints=agent_hints)
@@ -131,7 +131,7 @@ class GetDeck(Arguments):
         Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
     ],
 )
-async def get_deck(args: GetDeck, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def get_deck(args: GetDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Show one deck and its settings.
 
     Use it to open a deck, or see how it is set up: options, daily limits, learning steps, target retention. Returns
@@ -139,7 +139,7 @@ async def get_deck(args: GetDeck, store: Store, world: World, context: ToolConte
 
     The preset includes the settings that the deck inherits from its parents.
     """
-    view = await store.read(store.decks.get, owner(context), args.deck_id, world.now())
+    view = await store.read(store.decks.get, owner(context), args.deck_id, clock.now())
     due = view.counts.due
     why = f"{count(due, 'card')} of the deck {verb(due, 'is', 'are')} due today."
     agent_hints = hints.for_value(then=_next_steps(view), why=why)
@@ -158,14 +158,14 @@ class ListDecks(Arguments):
 @reads_decks(
     examples=[Example("All decks but the first", {"offset": 1}, {"decks": [_FRENCH], "total": 2})],
 )
-async def list_decks(args: ListDecks, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def list_decks(args: ListDecks, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """List all decks, with what is waiting in them today.
 
     Use it when the user asks which decks or subjects they have, or to get ids. Returns name, id and counts of each.
 
     Counts include subdecks and ignore the daily limits.
     """
-    views = await store.read(store.decks.list_all, owner(context), world.now())
+    views = await store.read(store.decks.list_all, owner(context), clock.now())
     if not views:
         return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=start_actions()))
     return _page(views, args.limit, args.offset, SuggestedAction(action="list-decks", data=_next_page(args)))
@@ -200,14 +200,14 @@ class SearchDecks(Arguments):
 @reads_decks(
     examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
-async def search_decks(args: SearchDecks, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def search_decks(args: SearchDecks, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Find a deck by words in its name or description.
 
     Use it to search for a deck, or to see whether there is a deck on something and where. Returns the same as
     list-decks.
     """
     words = args.words.casefold().split()
-    all_decks = await store.read(store.decks.list_all, owner(context), world.now())
+    all_decks = await store.read(store.decks.list_all, owner(context), clock.now())
     views = [
         view
         for view in all_decks
@@ -276,7 +276,7 @@ class UpdateDeck(Arguments):
         )
     ],
 )
-async def update_deck(args: UpdateDeck, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def update_deck(args: UpdateDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Rename a deck, move it into another, or change its settings.
 
     Use it to set new cards and reviews a day in this deck, learning steps or target retention (percent). Returns
@@ -290,7 +290,7 @@ async def update_deck(args: UpdateDeck, store: Store, world: World, context: Too
         raise InvalidArguments(
             "Nothing to update: give a name, a description or a preset.", fields=("name", "description", "preset")
         )
-    view = await store.write(store.decks.change, owner(context), args.deck_id, change, world.now())
+    view = await store.write(store.decks.change, owner(context), args.deck_id, change, clock.now())
     then = _next_steps(view)
     if {"desired_retention", "maximum_interval"} & preset.keys():
         then = [_preview_reschedule(view.deck), *then]
@@ -327,7 +327,7 @@ class DeleteDeck(Arguments):
         )
     ],
 )
-async def delete_deck(args: DeleteDeck, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def delete_deck(args: DeleteDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Delete a whole deck with everything in it.
 
     Use it when the user asks to throw that very deck away. Returns what was deleted.
@@ -335,7 +335,7 @@ async def delete_deck(args: DeleteDeck, store: Store, world: World, context: Too
     Subdecks are deleted too. The review log stays, so progress does not change. It cannot be undone: make a copy with
     export-anki first.
     """
-    deleted = await store.write(store.decks.remove, owner(context), args.deck_id, world.now())
+    deleted = await store.write(store.decks.remove, owner(context), args.deck_id, clock.now())
     value = {
         "deleted": str(args.deck_id),
         "name": deleted.name,

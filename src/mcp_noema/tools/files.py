@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_noema.analysis import Basis
-from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
-from mcp_noema.model import SEPARATOR, Deck, DeckId, World
-from mcp_noema.records import ImportSummary, Tally
+from mcp_noema.hints.parts import deck_argument, deck_resource, study_effort
+from mcp_noema.model import SEPARATOR, ClockAndRandom, Deck, DeckId
+from mcp_noema.records import ImportSummary, ImportTally
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import Example, ToolContext, hints
@@ -30,7 +30,7 @@ class ImportAnki(Arguments):
     deck_id: Annotated[DeckId | None, Field(description="Put its decks inside this one.")] = None
 
 
-def _tally_json(tally: Tally) -> dict[str, int]:
+def _tally_json(tally: ImportTally) -> dict[str, int]:
     return {"added": tally.added, "updated": tally.updated, "unchanged": tally.unchanged}
 
 
@@ -71,7 +71,7 @@ async def import_anki(
     args: ImportAnki,
     store: Store,
     folder: Folder,
-    world: World,
+    clock: ClockAndRandom,
     context: ToolContext,
 ) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
@@ -84,7 +84,7 @@ async def import_anki(
     """
     path = folder.file_to_read(args.path, ".apkg", ".colpkg")
     imported = await store.anki_packages.import_file(
-        store.database, owner(context), path, args.deck_id, world.now(), report_progress=context.report_progress
+        store.database, owner(context), path, args.deck_id, clock.now(), report_progress=context.report_progress
     )
     notes, cards = imported.notes, imported.cards
     added = f"{count(notes.added, 'note')} and {count(cards.added, 'card')} added"
@@ -169,7 +169,9 @@ class ExportAnki(Arguments):
         )
     ],
 )
-async def export_anki(args: ExportAnki, store: Store, folder: Folder, world: World, context: ToolContext) -> JsonResult:
+async def export_anki(
+    args: ExportAnki, store: Store, folder: Folder, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 
     Use it for a back-up, to continue in Anki, or to share a deck. Returns the name of the file and what is in it.
@@ -182,7 +184,7 @@ async def export_anki(args: ExportAnki, store: Store, folder: Folder, world: Wor
         owner(context),
         path,
         args.deck_id,
-        world.now(),
+        clock.now(),
         report_progress=context.report_progress,
         scheduling=args.scheduling,
         overwrite=args.overwrite,

@@ -7,9 +7,9 @@ from pydantic import Field, StringConstraints
 
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.hint_parts import deck_resource, shorten, study_action, study_effort
-from mcp_noema.model import MAX_FIELD_LENGTH, CardId, DeckId, NoteId, NoteKind, World
-from mcp_noema.records import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
+from mcp_noema.hints.parts import deck_resource, shorten, study_action, study_effort
+from mcp_noema.model import MAX_FIELD_LENGTH, CardId, ClockAndRandom, DeckId, NoteId, NoteKind
+from mcp_noema.records import ChangedNote, DraftOutcome, NoteChange, NoteDraft, NoteView
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
 from toolcharter import Confirm, Deprecation, Example, InvalidArguments, RateLimit, ToolContext, hints
@@ -39,9 +39,9 @@ class NewNote(Arguments):
     kind: Annotated[NoteKind, Field(description="basic-reversed asks both ways.")] = "basic"
     tags: Tags = Field(default_factory=list[str])
 
-    def draft(self) -> Draft:
+    def draft(self) -> NoteDraft:
         """The note for the repository."""
-        return Draft(self.kind, (self.front, self.back), _unique_tags(self.tags))
+        return NoteDraft(self.kind, (self.front, self.back), _unique_tags(self.tags))
 
 
 class CreateNote(NewNote):
@@ -87,7 +87,7 @@ _FRENCH = {
         )
     ],
 )
-async def create_note(args: CreateNote, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def create_note(args: CreateNote, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Create a card: add a note of one fact, word or question.
 
     Use it to save something as a flashcard, to remember it; for several, create-notes. Returns the note with its
@@ -95,12 +95,12 @@ async def create_note(args: CreateNote, store: Store, world: World, context: Too
 
     A basic note makes one card, a reversed one a card each way, a cloze note one for each gap.
     """
-    return await _create_one(args, store, world, context)
+    return await _create_one(args, store, clock, context)
 
 
-async def _create_one(args: CreateNote, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def _create_one(args: CreateNote, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     [outcome] = await store.write(
-        store.notes.add, owner(context), args.deck_id, [args.draft()], world.now(), duplicates=args.allow_duplicate
+        store.notes.add, owner(context), args.deck_id, [args.draft()], clock.now(), duplicates=args.allow_duplicate
     )
     if outcome.error is not None:
         raise InvalidArguments(f"No note was created: {outcome.error}.", fields=("front",))
@@ -139,13 +139,13 @@ class CreateCard(Arguments):
         )
     ],
 )
-async def create_card(args: CreateCard, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def create_card(args: CreateCard, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Add one card, as create-note does. Returns the note.
 
     create-note takes the same arguments, and more.
     """
     note = CreateNote(deck_id=args.deck_id, front=args.front, back=args.back)
-    return await _create_one(note, store, world, context)
+    return await _create_one(note, store, clock, context)
 
 
 class CreateNotes(Arguments):
@@ -186,7 +186,7 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
         )
     ],
 )
-async def create_notes(args: CreateNotes, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def create_notes(args: CreateNotes, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Add many flashcards at once.
 
     Use it to make cards from a list of words, questions and answers, an article or a chapter. Returns the outcome
@@ -196,7 +196,7 @@ async def create_notes(args: CreateNotes, store: Store, world: World, context: T
     """
     drafts = [note.draft() for note in args.notes]
     outcomes = await store.write(
-        store.notes.add, owner(context), args.deck_id, drafts, world.now(), duplicates=args.allow_duplicates
+        store.notes.add, owner(context), args.deck_id, drafts, clock.now(), duplicates=args.allow_duplicates
     )
     views = [outcome.view for outcome in outcomes if outcome.view is not None]
     cards = sum(len(view.cards) for view in views)
@@ -278,7 +278,7 @@ class UpdateNote(Arguments):
         )
     ],
 )
-async def update_note(args: UpdateNote, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def update_note(args: UpdateNote, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Correct or change a note: its text, tags or deck.
 
     Use it to fix a card whose front or back is wrong, to reword, tag or move it. Returns the note and the changes
@@ -292,7 +292,7 @@ async def update_note(args: UpdateNote, store: Store, world: World, context: Too
     )
     if change == NoteChange():
         raise InvalidArguments("Nothing to update: give front, back, fields, tags or deckId.", fields=("front",))
-    changed = await store.write(store.notes.change, owner(context), args.note_id, change, world.now())
+    changed = await store.write(store.notes.change, owner(context), args.note_id, change, clock.now())
     value = note_json(changed.view) | {
         "cardsAdded": [CardId.of(number) for number in changed.added],
         "cardsRemoved": [CardId.of(number) for number in changed.removed],
@@ -336,7 +336,7 @@ class DeleteNote(Arguments):
         )
     ],
 )
-async def delete_note(args: DeleteNote, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def delete_note(args: DeleteNote, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Delete a note with its cards for good.
 
     Use it when the user asks to remove or throw away that very card, word or fact; to pause it, use suspend-cards.
@@ -344,6 +344,6 @@ async def delete_note(args: DeleteNote, store: Store, world: World, context: Too
 
     The review log stays. It cannot be undone.
     """
-    deleted = await store.write(store.notes.remove, owner(context), args.note_id, world.now())
+    deleted = await store.write(store.notes.remove, owner(context), args.note_id, clock.now())
     agent_hints = hints.for_deleted("note", args.note_id, shorten(deleted.note.values[0]))
     return JsonResult.ok({"deleted": str(args.note_id), "cards": len(deleted.cards)}, hints=agent_hints)

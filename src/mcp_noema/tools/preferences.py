@@ -7,8 +7,8 @@ from zoneinfo import available_timezones
 from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
-from mcp_noema.model import World
-from mcp_noema.records import User
+from mcp_noema.model import ClockAndRandom
+from mcp_noema.records import Owner
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
 from toolcharter import Example, InvalidArguments, ToolContext, hints
@@ -20,7 +20,7 @@ _FOCUS = ("retention", "new-material", "balanced")
 _NEW_CARDS = ("after-reviews", "before-reviews", "mixed")
 
 
-def _json(user: User) -> dict[str, Any]:
+def _json(user: Owner) -> dict[str, Any]:
     preferences = {to_camel(name): value for name, value in asdict(user.preferences).items()}
     return {"userId": UserId(f"user_{user.id}") if user.id else None, "preferences": preferences}
 
@@ -77,14 +77,14 @@ class SetPreference(Arguments):
         Example("Short sessions", {"name": "sessionMinutes", "value": 10}, {"userId": "user_1", "preferences": "<any>"})
     ],
 )
-async def set_preference(args: SetPreference, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def set_preference(args: SetPreference, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Change how the user likes to learn.
 
     Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.
     Returns all preferences.
     """
     user = await store.write(
-        store.users.set_preference, owner(context), to_snake(args.name), _valid_value(args), world.now()
+        store.users.set_preference, owner(context), to_snake(args.name), _valid_value(args), clock.now()
     )
     return JsonResult.ok(_json(user), hints=hints.for_updated("preference", args.name, args.name))
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
-from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
-from mcp_noema.model import CardId, DeckId, World
+from mcp_noema.hints.parts import basis_evidence, deck_argument, deck_resource, study_action
+from mcp_noema.model import CardId, ClockAndRandom, DeckId
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
     LONG_DEADLINE_S,
@@ -121,7 +121,7 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
         ),
     ],
 )
-async def plan_workload(args: PlanWorkload, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def plan_workload(args: PlanWorkload, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Simulate the daily work of the coming weeks.
 
     Use it to plan how many reviews and minutes a day it takes, or how long a backlog takes. Returns a plan for the
@@ -135,7 +135,7 @@ async def plan_workload(args: PlanWorkload, store: Store, world: World, context:
         store.database,
         owner(context),
         args.deck_id,
-        world.now(),
+        clock.now(),
         days=args.days,
         other=args.desired_retention,
         report_progress=context.report_progress,
@@ -144,7 +144,7 @@ async def plan_workload(args: PlanWorkload, store: Store, world: World, context:
         "plans": [_plan_json(plan, plans.today, is_present=index == 0) for index, plan in enumerate(plans.plans)],
         "calendar": _calendar_json(plans.plans[0], plans.today),
     }
-    return JsonResult.ok(value, hints=_plan_hints(plans, args, world.now()))
+    return JsonResult.ok(value, hints=_plan_hints(plans, args, clock.now()))
 
 
 def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
@@ -265,7 +265,9 @@ def _quality_json(quality: Quality) -> dict[str, float]:
         )
     ],
 )
-async def optimize_parameters(args: OptimizeParameters, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def optimize_parameters(
+    args: OptimizeParameters, store: Store, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Fit the algorithm, FSRS, to how the user really forgets.
 
     Use it to train or tune its parameters on their own reviews, about once a month. Returns how well the old and
@@ -278,7 +280,7 @@ async def optimize_parameters(args: OptimizeParameters, store: Store, world: Wor
         store.database,
         owner(context),
         args.deck_id,
-        world.now(),
+        clock.now(),
         apply=args.apply,
         report_progress=context.report_progress,
     )
@@ -293,7 +295,7 @@ async def optimize_parameters(args: OptimizeParameters, store: Store, world: Wor
         "parameters": list(optimization.fit.parameters),
         "presentParameters": list(optimization.present) if optimization.present else None,
     }
-    return JsonResult.ok(value, message=_fit_message(optimization), hints=_fit_hints(optimization, args, world.now()))
+    return JsonResult.ok(value, message=_fit_message(optimization), hints=_fit_hints(optimization, args, clock.now()))
 
 
 def _fit_message(optimization: Optimization) -> str:
@@ -398,15 +400,17 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
     tags=["scheduling", "cards"],
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
 )
-async def preview_reschedule(args: RescheduleCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def preview_reschedule(
+    args: RescheduleCards, store: Store, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Show what would happen if due dates were recalculated: a dry run of reschedule-cards.
 
     Use it before rescheduling; nothing is changed yet. Returns how many cards would move, and how many would be due
     today.
     """
-    rescheduling = await _reschedule(store, args, world, context, apply=False)
+    rescheduling = await _reschedule(store, args, clock, context, apply=False)
     return JsonResult.ok(
-        _rescheduling_json(rescheduling), hints=_rescheduling_hints(rescheduling, world.now(), done=False)
+        _rescheduling_json(rescheduling), hints=_rescheduling_hints(rescheduling, clock.now(), done=False)
     )
 
 
@@ -421,7 +425,9 @@ async def preview_reschedule(args: RescheduleCards, store: Store, world: World, 
         )
     ],
 )
-async def reschedule_cards(args: RescheduleCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def reschedule_cards(
+    args: RescheduleCards, store: Store, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Reschedule a deck: recompute every due date and interval.
 
     Use it to apply a new retention, new parameters or weights now. Returns how many cards moved.
@@ -429,25 +435,25 @@ async def reschedule_cards(args: RescheduleCards, store: Store, world: World, co
     The result is as if the deck had always had its preset; dates set by hand are lost. Cards whose log does not show
     how they were learned (`unknown`) stay. Call preview-reschedule first.
     """
-    rescheduling = await _reschedule(store, args, world, context, apply=True)
+    rescheduling = await _reschedule(store, args, clock, context, apply=True)
     have = verb(rescheduling.changed, "has", "have")
     message = f"{rescheduling.changed} of {count(rescheduling.cards, 'card')} {have} a new due date."
     return JsonResult.ok(
         _rescheduling_json(rescheduling),
         message=message,
-        hints=_rescheduling_hints(rescheduling, world.now(), done=True),
+        hints=_rescheduling_hints(rescheduling, clock.now(), done=True),
     )
 
 
 async def _reschedule(
-    store: Store, args: RescheduleCards, world: World, context: ToolContext, *, apply: bool
+    store: Store, args: RescheduleCards, clock: ClockAndRandom, context: ToolContext, *, apply: bool
 ) -> Rescheduling:
     return await store.scheduling.reschedule(
         store.database,
         owner(context),
         args.deck_id,
-        world.now(),
-        dice=world.dice,
+        clock.now(),
+        dice=clock.dice,
         apply=apply,
         report_progress=context.report_progress,
     )

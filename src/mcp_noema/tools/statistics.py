@@ -17,7 +17,7 @@ from mcp_noema.analysis import (
     ReviewPage,
     StudyTotals,
 )
-from mcp_noema.hint_parts import (
+from mcp_noema.hints.parts import (
     basis_evidence,
     card_resource,
     deck_argument,
@@ -28,7 +28,7 @@ from mcp_noema.hint_parts import (
     study_effort,
     study_time_ms,
 )
-from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
+from mcp_noema.model import GRADES, RATINGS, CardId, ClockAndRandom, DeckId, Review, ReviewId
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
 from toolcharter import Example, InvalidArguments, ToolContext, hints
@@ -93,7 +93,9 @@ class PredictRetention(Arguments):
         )
     ],
 )
-async def predict_retention(args: PredictRetention, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def predict_retention(
+    args: PredictRetention, store: Store, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Predict how much will be remembered on a day.
 
     Use it for what the user will still know or forget by an exam, the chance to recall, or cards about to be
@@ -105,7 +107,7 @@ async def predict_retention(args: PredictRetention, store: Store, world: World, 
     _check_card_or_deck(args.card_id, args.deck_id)
     of = ReviewFilter(args.card_id, args.deck_id)
     prediction = await store.statistics.predict(
-        store.database, owner(context), of, world.now(), on=args.on, most=args.limit
+        store.database, owner(context), of, clock.now(), on=args.on, most=args.limit
     )
     value = {
         "at": iso(prediction.at),
@@ -128,7 +130,7 @@ async def predict_retention(args: PredictRetention, store: Store, world: World, 
         if prediction.sampled < prediction.cards
         else None
     )
-    return JsonResult.ok(value, message=sample, hints=_prediction_hints(prediction, args.deck_id, world.now()))
+    return JsonResult.ok(value, message=sample, hints=_prediction_hints(prediction, args.deck_id, clock.now()))
 
 
 def _cards_are(number: int) -> str:
@@ -209,7 +211,7 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
 async def get_progress(
     args: GetProgress,
     store: Store,
-    world: World,
+    clock: ClockAndRandom,
     context: ToolContext,
 ) -> JsonResult:
     """Show how the user is doing.
@@ -224,7 +226,7 @@ async def get_progress(
         store.statistics.progress,
         owner(context),
         args.deck_id,
-        world.now(),
+        clock.now(),
         days=args.days,
         forecast_days=args.forecast_days,
     )
@@ -355,7 +357,7 @@ class GetDeckStats(Arguments):
 async def get_deck_stats(
     args: GetDeckStats,
     store: Store,
-    world: World,
+    clock: ClockAndRandom,
     context: ToolContext,
 ) -> JsonResult:
     """Show statistics of a deck and its subdecks.
@@ -367,7 +369,7 @@ async def get_deck_stats(
     An interval is counted under the first number of days that it does not exceed, or under null.
     """
     stats = await store.statistics.deck_stats(
-        store.database, owner(context), args.deck_id, world.now(), distribution=args.distribution
+        store.database, owner(context), args.deck_id, clock.now(), distribution=args.distribution
     )
     value: dict[str, Any] = {
         "deckId": DeckId.of(stats.deck.id),

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, Field
 
-from mcp_noema import advice
-from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
-from mcp_noema.records import NewReview, Queue, RecordedReview, RemainingCounts
+from mcp_noema.hints import advice
+from mcp_noema.model import RATINGS, CardFace, CardId, ClockAndRandom, DeckId, Grade, ReviewId
+from mcp_noema.records import NewReview, RecordedReview, RemainingCounts, StudyQueue
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
 from toolcharter import Example, RateLimit, ToolContext, hints
@@ -38,10 +38,10 @@ def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
 
 
 async def _load_queue(
-    store: Store, deck_id: DeckId | None, max_cards: int, world: World, context: ToolContext
-) -> Queue:
+    store: Store, deck_id: DeckId | None, max_cards: int, clock: ClockAndRandom, context: ToolContext
+) -> StudyQueue:
     return await store.read(
-        store.study_queue.load_queue, owner(context), deck_id, max_cards, world.now(), dice=world.dice
+        store.study_queue.load_queue, owner(context), deck_id, max_cards, clock.now(), dice=clock.dice
     )
 
 
@@ -75,7 +75,7 @@ class GetDueCards(Arguments):
         )
     ],
 )
-async def get_due_cards(args: GetDueCards, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def get_due_cards(args: GetDueCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
     Use it to see today's pile: which and how many cards are waiting; to study them, use review-next-card. Returns
@@ -83,17 +83,17 @@ async def get_due_cards(args: GetDueCards, store: Store, world: World, context: 
 
     They are in study order. `backlog` is what is due beyond the daily limit.
     """
-    queue = await _load_queue(store, args.deck_id, args.limit, world, context)
+    queue = await _load_queue(store, args.deck_id, args.limit, clock, context)
     value = {
         "cards": [face_json(face) for face in queue.faces],
         "remaining": _remaining_json(queue.remaining),
         "backlog": queue.backlog,
         "nextLearningAt": iso(queue.next_learning),
     }
-    return JsonResult.ok(value, hints=_queue_hints(queue, args.deck_id, world.now()))
+    return JsonResult.ok(value, hints=_queue_hints(queue, args.deck_id, clock.now()))
 
 
-def _queue_hints(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def _queue_hints(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> AgentHints:
     agent_hints = advice.before_review(queue, deck_id, now)
     if not queue.faces:
         return agent_hints
@@ -130,7 +130,9 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
         )
     ],
 )
-async def review_next_card(args: ReviewNextCard, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def review_next_card(
+    args: ReviewNextCard, store: Store, clock: ClockAndRandom, context: ToolContext
+) -> JsonResult:
     """Get the next question to ask the user.
 
     Use it when they want to study or continue: to be asked, quizzed or tested. Returns both sides of the card and
@@ -138,8 +140,8 @@ async def review_next_card(args: ReviewNextCard, store: Store, world: World, con
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
-    now = world.now()
-    queue = await _load_queue(store, args.deck_id, 1, world, context)
+    now = clock.now()
+    queue = await _load_queue(store, args.deck_id, 1, clock, context)
     agent_hints = advice.before_review(queue, args.deck_id, now)
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
@@ -148,7 +150,7 @@ async def review_next_card(args: ReviewNextCard, store: Store, world: World, con
     return JsonResult.ok(_next_json(queue) | left, instruction=_SHOW, hints=agent_hints)
 
 
-def _next_json(queue: Queue) -> dict[str, Any]:
+def _next_json(queue: StudyQueue) -> dict[str, Any]:
     """The first card of the queue, as it is shown."""
     return {
         "card": face_json(queue.faces[0]),
@@ -194,7 +196,7 @@ class ReviewCard(Arguments):
         )
     ],
 )
-async def review_card(args: ReviewCard, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def review_card(args: ReviewCard, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
     Use it to mark each answer: right or wrong, easy, good, hard, or again (forgotten). Returns when the card comes
@@ -203,7 +205,7 @@ async def review_card(args: ReviewCard, store: Store, world: World, context: Too
     A review that is sent twice with one idempotencyKey is recorded once. With next true, the result has the next card,
     like that of review-next-card.
     """
-    now = world.now()
+    now = clock.now()
     new_review = NewReview(
         args.card_id,
         RATINGS[args.grade],
@@ -212,8 +214,8 @@ async def review_card(args: ReviewCard, store: Store, world: World, context: Too
         args.idempotency_key,
         deck_id=args.deck_id,
     )
-    recorded = await store.write(store.reviews.record, owner(context), new_review, now, world.dice)
-    queue = await _load_queue(store, args.deck_id, 1, world, context)
+    recorded = await store.write(store.reviews.record, owner(context), new_review, now, clock.dice)
+    queue = await _load_queue(store, args.deck_id, 1, clock, context)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
     agent_hints = advice.after_review(recorded, queue, args.deck_id, now, with_next=args.next)
     if not args.next:
@@ -262,7 +264,7 @@ class UndoReview(Arguments):
         )
     ],
 )
-async def undo_review(args: UndoReview, store: Store, world: World, context: ToolContext) -> JsonResult:
+async def undo_review(args: UndoReview, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
     Use it when the user takes a grade back, or meant another one. Returns the card as it was, ready to be graded
@@ -270,7 +272,7 @@ async def undo_review(args: UndoReview, store: Store, world: World, context: Too
 
     The log keeps the review, marked as undone. Only the last review of a card can be undone.
     """
-    undone = await store.write(store.reviews.undo, owner(context), args.review_id, world.now())
+    undone = await store.write(store.reviews.undo, owner(context), args.review_id, clock.now())
     card_id = CardId.of(undone.card.id)
     value = {
         "undone": ReviewId.of(undone.review.id),

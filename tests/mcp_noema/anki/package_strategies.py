@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
-from mcp_noema.model import BASIC, CLOZE, REVERSED, CardState, NoteType, Preset, Schedule, Template
+from mcp_noema.model import BASIC, CLOZE, REVERSED, CardState, CardTemplate, NoteType, Preset, Schedule
 
 WRITTEN = datetime(2026, 11, 16, 12, tzinfo=UTC)
 _WORDS = st.text(st.characters(exclude_characters="\0\x1f", exclude_categories=["Cs"]), max_size=20)
 _NAMES = st.text("abcdé 漢", min_size=1, max_size=5).map(str.strip).filter(bool)
 _TAGS = st.lists(st.text("abc:é", min_size=1, max_size=5), max_size=3).map(tuple)
-_ODD = NoteType("Odd", ("A", "B", "C"), (Template("1", "{{A}}", "{{B}}"),), css=".card { color: red }")
+_ODD = NoteType("Odd", ("A", "B", "C"), (CardTemplate("1", "{{A}}", "{{B}}"),), css=".card { color: red }")
 _TYPES = st.sampled_from((BASIC, REVERSED, CLOZE, _ODD))
 _SECONDS = st.integers(0, 10**9).map(lambda n: datetime(2005, 1, 1, tzinfo=UTC) + timedelta(seconds=n))
 _FLOATS = st.floats(0.001, 36_500, allow_nan=False)

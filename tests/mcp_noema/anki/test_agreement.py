@@ -14,7 +14,7 @@ from anki.collection import Collection
 
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
 from mcp_noema.model import GRADES, RATINGS, CardState, Preferences, Preset, Schedule
-from mcp_noema.schedule import next_schedules
+from mcp_noema.scheduling.schedule import next_schedules
 from tests.mcp_noema.anki import real_anki
 from tests.thorough import examples
 

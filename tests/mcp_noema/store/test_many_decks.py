@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
 
 from mcp_noema.app import build
-from mcp_noema.model import World
+from mcp_noema.model import ClockAndRandom
 from mcp_noema.settings import NoemaSettings
 from mcp_noema.store import Store, conditions
 from mcp_noema.store.tables import cards, decks
@@ -37,7 +37,7 @@ async def learner(few_parameters: None, sqlite_collection: Path, tmp_path: Path)
     clock = Clock()
     copy = shutil.copy(sqlite_collection, tmp_path / "noema.db")
     settings = NoemaSettings(db=f"sqlite:///{copy}", deadline=60, files=tmp_path)
-    async with build(settings, World(clock)) as app:
+    async with build(settings, ClockAndRandom(clock)) as app:
         ana = Learner(app, clock, "ana")
         outer = await ana.deck("Outer")
         for card in await ana.notes(outer, 3):

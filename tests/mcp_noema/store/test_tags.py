@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from mcp_core.db import Database, address, open_database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote
 from mcp_noema.model import BASIC, Schedule
-from mcp_noema.store import imports
-from mcp_noema.store.prepared_import import PreparedImport
+from mcp_noema.store.anki import imports
+from mcp_noema.store.anki.prepared_import import PreparedImport
 from mcp_noema.store.row_mapping import parse_tags
 from mcp_noema.store.tables import note_tags, notes, tags
 from tests.mcp_noema.learner import Learner

@@ -16,7 +16,7 @@ from mcp_noema.anki.package import CollectionCalendar, Package, PackageCard, Pac
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.app import build
-from mcp_noema.model import BASIC, CLOZE, CardState, Preset, Schedule, World
+from mcp_noema.model import BASIC, CLOZE, CardState, ClockAndRandom, Preset, Schedule
 from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.real_anki import package_cards
@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest_asyncio.fixture
 async def app(db_url: str, clock: Clock, files: Path) -> AsyncIterator[App]:
-    async with build(NoemaSettings(db=db_url, deadline=60, files=files), World(clock)) as opened:
+    async with build(NoemaSettings(db=db_url, deadline=60, files=files), ClockAndRandom(clock)) as opened:
         yield opened
 
 
@@ -333,6 +333,17 @@ async def test_a_review_dated_in_the_future_does_not_lock_a_card(ana: Learner, f
     await ana("import-anki", path="x.apkg")
     ana.clock.forward(minutes=1)
     assert (await ana("review-card", cardId="card_2", grade="good"))["state"] == "review"
+
+
+async def test_a_review_by_a_clock_that_is_a_little_ahead_is_kept(ana: Learner, files: Path):
+    at = MONDAY + timedelta(seconds=30)
+    schedule = replace(REVIEWED.schedule, last_review=at)
+    write_package(
+        packed(replace(REVIEWED, schedule=schedule), reviews=(ANSWER._replace(reviewed_at=at, state=CardState.NEW),)),
+        files / "x.apkg",
+    )
+    assert (await ana("import-anki", path="x.apkg"))["reviews"]["added"] == 1
+    assert (await ana("preview-reschedule", deckId="deck_1"))["unknown"] == 0
 
 
 async def test_a_bad_file_changes_nothing(ana: Learner, files: Path):

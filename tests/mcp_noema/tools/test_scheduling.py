@@ -11,12 +11,12 @@ from mcp_core.auth import user
 from mcp_core.calling.records import Request
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
-from mcp_noema.fitting import fit
-from mcp_noema.model import RATINGS, CardState, DeckId, Preferences, Preset, World, roll
-from mcp_noema.schedule import answer, replay
-from mcp_noema.store import rescheduling, scheduling
+from mcp_noema.model import RATINGS, CardState, ClockAndRandom, DeckId, Preferences, Preset, roll
+from mcp_noema.scheduling.fitting import fit
+from mcp_noema.scheduling.schedule import answer, replay
+from mcp_noema.scheduling.workload import AnswerStats, LearnedCard, simulate_days
+from mcp_noema.store.analysis import rescheduling, scheduling
 from mcp_noema.store.deck_selection import select_decks
-from mcp_noema.workload import AnswerStats, LearnedCard, simulate_days
 from tests.mcp_noema.learner import Clock, Learner
 from tests.mcp_noema.review_logs import insert_logs
 from tests.mcp_noema.simulated_memory import MEMORY, START, simulate_logs
@@ -395,7 +395,7 @@ async def test_a_card_answered_during_rescheduling_keeps_the_answer(ana: Learner
 
 async def test_fuzz_alone_moves_no_card_and_is_reproducible(db_url: str):
     clock = Clock(START)
-    async with build(Settings(db=db_url, deadline=60), World(clock, roll)) as app:
+    async with build(Settings(db=db_url, deadline=60), ClockAndRandom(clock, roll)) as app:
         ana = Learner(app, clock, "ana")
         deck = await ana.deck()
         for card in await ana.notes(deck, 20):

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 
 from mcp_noema.model import Preferences, Preset
-from mcp_noema.schedule import replay, retrievability
+from mcp_noema.scheduling.schedule import replay, retrievability
 from tests.mcp_noema.learner import MONDAY, Clock, Learner
 from tests.mcp_noema.review_logs import insert_logs
 from tests.mcp_noema.simulated_memory import START, simulate_logs
@@ -87,7 +87,7 @@ async def test_a_prediction_for_very_many_cards_uses_a_sample(
     await insert_logs(db_url, {card: [(4, MONDAY)] for card in cards})
     clock.now = MONDAY + 20 * DAY
     whole = await ana("predict-retention")
-    monkeypatch.setattr("mcp_noema.store.retention.MAX_CARDS", 10)
+    monkeypatch.setattr("mcp_noema.store.analysis.retention.MAX_CARDS", 10)
     clock.forward(seconds=1)
     await ana("set-preference", name="focus", value="retention")  # so that nothing is answered from the cache
     part = await ana("predict-retention")

@@ -9,8 +9,8 @@ from typing import Any
 import fsrs
 import pytest
 
-from mcp_noema.app import REAL_WORLD, build
-from mcp_noema.model import Preset, World, roll
+from mcp_noema.app import REAL_CLOCK, build
+from mcp_noema.model import ClockAndRandom, Preset, roll
 from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.learner import MONDAY, Clock, Learner, open_app
 
@@ -306,7 +306,7 @@ async def test_a_review_of_a_deleted_card_cannot_be_undone_and_stays_in_the_log(
 
 
 async def test_intervals_are_fuzzed_by_the_dice_alone(tmp_path):
-    assert REAL_WORLD.dice is roll
+    assert REAL_CLOCK.dice is roll
     days = []
     for number, dice in enumerate((None, lambda *_: 0.0, lambda *_: 0.999, lambda *_: 0.999)):
         clock = Clock()
@@ -390,7 +390,7 @@ async def test_one_lean_call_for_each_card_takes_at_most_half_the_bytes(sqlite_c
         """All bytes of a session, from the first question to the last answer."""
         db = shutil.copy(sqlite_collection, tmp_path / f"{name}.db")
         settings = NoemaSettings(db=f"sqlite:///{db}", deadline=60, hints=name)
-        async with build(settings, World(Clock(), None)) as app:
+        async with build(settings, ClockAndRandom(Clock(), None)) as app:
             ana, total = Learner(app, Clock(), "ana"), 0
             await ana.notes(await ana.deck(), 10)
             shown = await ana("review-next-card")

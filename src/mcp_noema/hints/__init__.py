@@ -1,0 +1,1 @@
+"""Agent hints: what to do next, and why."""

@@ -1,0 +1,1 @@
+"""The search language of cards: its parser and its tree."""

@@ -1,0 +1,1 @@
+"""When a card is shown again: FSRS, its parameters, and the daily work that follows. No I/O."""

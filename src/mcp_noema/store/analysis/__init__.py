@@ -1,0 +1,1 @@
+"""Statistics, predictions and simulations from the review log, in SQL."""

@@ -1,0 +1,1 @@
+"""Anki packages imported and exported, in SQL."""

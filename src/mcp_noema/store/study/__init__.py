@@ -1,0 +1,1 @@
+"""Studying in SQL: the cards that wait, and the answers."""

@@ -1,0 +1,1 @@
+"""Cards as text: templates, gaps and HTML. No I/O."""
