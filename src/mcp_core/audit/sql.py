@@ -10,18 +10,15 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
-    Column,
     Connection,
-    Index,
-    MetaData,
-    Table,
     Text,
+    column,
     delete,
     func,
     inspect,
     or_,
     select,
-    text,
+    table,
     tuple_,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -29,7 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core.audit.reader import RecordFilter
 from mcp_core.audit.trail import Row
-from mcp_core.db import Database, address, open_database
+from mcp_core.db import Database, Migrations, address, open_database
 from mcp_core.errors import Unavailable
 from mcp_core.process.start_errors import CannotStart, InvalidSetting
 
@@ -37,18 +34,16 @@ _RETENTION_SECONDS = 3600.0
 """How often old records are deleted."""
 _PAGE = 1000
 
-_tables = MetaData()
-_RECORDS = Table(
+MIGRATIONS = Migrations("toolcharter_audit", Path(__file__).parent / "migrations", "--audit")
+_RECORDS = table(
     "toolcharter_audit",
-    _tables,
-    Column("chain", Text, primary_key=True),
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("time", Text, nullable=False),
-    Column("tool", Text),
-    Column("caller", Text),
-    Column("outcome", Text, nullable=False),
-    Column("record", Text, nullable=False),
-    Index("toolcharter_audit_time", "time"),
+    column("chain", Text),
+    column("seq", BigInteger),
+    column("time", Text),
+    column("tool", Text),
+    column("caller", Text),
+    column("outcome", Text),
+    column("record", Text),
 )
 
 
@@ -62,17 +57,10 @@ class DatabaseSink:
     @classmethod
     async def open(cls, url: str, keep_seconds: float | None = None) -> "DatabaseSink":
         """Open a database, and create the table if it does not exist."""
-        stack = AsyncExitStack()
-        database = await stack.enter_async_context(open_database(address(url, "audit")))
-        try:
-            await database.write(_create_table)
-        except (Unavailable, DBAPIError) as error:
-            await stack.aclose()
-            reason = str(error.__cause__ or error).splitlines()[0]
-            raise CannotStart(
-                f"The audit database {database.location} cannot be opened: {reason}. Choose another with --audit."
-            ) from error
-        return cls(database, stack, keep_seconds)
+        async with AsyncExitStack() as stack:
+            database = await stack.enter_async_context(open_database(address(url, "audit")))
+            await MIGRATIONS.apply(database)
+            return cls(database, stack.pop_all(), keep_seconds)
 
     @classmethod
     async def open_existing(cls, url: str) -> "DatabaseSink":
@@ -93,7 +81,7 @@ class DatabaseSink:
         return cls(database, stack, None)
 
     async def write(self, rows: Sequence[Row]) -> None:
-        """Store rows. One that is stored already stays as it is."""
+        """Store rows. Those that already exist are left unchanged."""
         await self._database.write(_insert, [_values(row) for row in rows])
         if self._keep_seconds is not None and time.monotonic() - self._cleaned >= _RETENTION_SECONDS:
             self._cleaned = time.monotonic()
@@ -138,13 +126,6 @@ class DatabaseSink:
 
 def _values(row: Row) -> dict[str, Any]:
     return {"chain": row.chain, "seq": row.seq, **row.columns._asdict(), "record": row.line}
-
-
-def _create_table(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":  # two processes may start at the same time
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('toolcharter_audit'))"))
-    if not inspect(connection).has_table(_RECORDS.name):
-        _tables.create_all(connection)
 
 
 def _insert(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:

@@ -4,11 +4,14 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mcp_core.call_log.counts import MINUTE, QUARTER, CountKey
 from mcp_core.call_log.database import CallDatabase, LogTransaction, open_call_database
 from mcp_core.call_log.entry import CallEntry, CallFilter
+from mcp_core.errors import Unavailable
+from mcp_core.files import table_schema
 
 _DELETED_AT_ONCE = 5000
 _ROW_SIZE = 300
@@ -17,8 +20,11 @@ STEPS = (1, QUARTER)
 """Calls are counted by the minute for the last hours, and by the quarter of an hour for as long as calls are kept."""
 _MINUTES_KEPT = 120
 
+FOLDER = Path(__file__).parent
+"""The folder with the expected schema."""
+TABLES = ("toolcharter_calls", "toolcharter_call_counts")
 _CREATE = (
-    """CREATE TABLE IF NOT EXISTS toolcharter_calls (
+    """CREATE TABLE toolcharter_calls (
         id {key},
         time DOUBLE PRECISION NOT NULL,
         server TEXT NOT NULL,
@@ -37,9 +43,9 @@ _CREATE = (
         details TEXT NOT NULL,
         size INTEGER NOT NULL
     )""",
-    "CREATE INDEX IF NOT EXISTS toolcharter_calls_time ON toolcharter_calls (time, size)",
-    "CREATE INDEX IF NOT EXISTS toolcharter_calls_caller ON toolcharter_calls (caller, id)",
-    """CREATE TABLE IF NOT EXISTS toolcharter_call_counts (
+    "CREATE INDEX toolcharter_calls_time ON toolcharter_calls (time, size)",
+    "CREATE INDEX toolcharter_calls_caller ON toolcharter_calls (caller, id)",
+    """CREATE TABLE toolcharter_call_counts (
         step INTEGER NOT NULL,
         slot INTEGER NOT NULL,
         server TEXT NOT NULL,
@@ -173,8 +179,24 @@ class CallStore:
 def _create_tables(session: LogTransaction) -> None:
     if session.is_postgres:  # two processes may start at the same time
         session.rows(_LOCK)
+    expected = table_schema.expected_lines(FOLDER, postgres=session.is_postgres) or []
+    found = _read_schema(session) or make_schema(session)
+    if difference := table_schema.differences(expected, found):
+        raise Unavailable(
+            f"its tables are not as this version expects: {difference}. They hold recent calls only: drop "
+            f"{' and '.join(TABLES)}, or start the version that made them."
+        )
+
+
+def make_schema(session: Session) -> list[str]:
+    """Create the tables, and return their schema."""
     for statement in _CREATE:
         session.run(statement.format(key=_POSTGRES_KEY if session.is_postgres else _SQLITE_KEY))
+    return _read_schema(session)
+
+
+def _read_schema(session: Session) -> list[str]:
+    return table_schema.read_lines(session.rows, TABLES, postgres=session.is_postgres)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------

@@ -160,7 +160,8 @@ async def test_a_database_newer_than_the_program_is_refused_and_left_alone(db_ur
         assert await database.read(version, "todo_version") == ["9999_later"]
     newest = store.MIGRATIONS.names[-1]
     assert str(refused.value) == (
-        f"The database is at '9999_later', which is newer than this server knows ({newest!r}). Update the server."
+        "The database is at '9999_later', written by toolcharter 0.1.0, which is newer than this server knows "
+        f"({newest!r}). Update the server."
     )
 
 

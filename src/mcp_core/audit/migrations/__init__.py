@@ -1,0 +1,1 @@
+"""The schema of audit records in a database."""
