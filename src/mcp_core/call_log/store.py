@@ -188,14 +188,14 @@ def _create_tables(session: LogTransaction) -> None:
         )
 
 
-def make_schema(session: Session) -> list[str]:
+def make_schema(session: LogTransaction) -> list[str]:
     """Create the tables, and return their schema."""
     for statement in _CREATE:
         session.run(statement.format(key=_POSTGRES_KEY if session.is_postgres else _SQLITE_KEY))
     return _read_schema(session)
 
 
-def _read_schema(session: Session) -> list[str]:
+def _read_schema(session: LogTransaction) -> list[str]:
     return table_schema.read_lines(session.rows, TABLES, postgres=session.is_postgres)
 
 
