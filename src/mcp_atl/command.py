@@ -241,7 +241,7 @@ def _answer(found: Item | Listing | Sequence[Listing] | Result[Any] | Json, call
         return _selected([found.value], found.shape, call.fields)[0]
     if isinstance(found, Listing):
         value = _listed([found], call)
-        return Result[Json].ok(value, images=found.images) if found.images else value
+        return Result[Json].ok(value, content=found.images) if found.images else value
     if isinstance(found, dict):
         return _selected([found], None, call.fields)[0]
     return _listed(found, call)

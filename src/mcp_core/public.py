@@ -4,9 +4,10 @@ from mcp_core import hints, instructions
 from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, TokenVerifier
 from mcp_core.calling.records import Answer, Question, Reply, Request
+from mcp_core.content.blocks import Annotations, Audio, File, Image, ResourceLink, Text
 from mcp_core.context import ToolContext
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
+from mcp_core.declare.prompts import Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 from mcp_core.declare.skills import Skill
 from mcp_core.declare.spec import Confirm, Deprecation, Example, Icon, RateLimit, ToolOptions, ToolSpec
@@ -31,7 +32,7 @@ from mcp_core.hints import AgentHints, Evidence, SuggestedAction
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger
 from mcp_core.registry import ToolRegistry
-from mcp_core.result import Image, Result
+from mcp_core.result import Result
 from mcp_core.settings.model import Settings
 from mcp_core.tool_arguments import (
     BrandedId,
@@ -48,8 +49,10 @@ from mcp_core.tool_result import ToolMetadata, ToolResult
 __all__ = [
     "TRACE_LEVEL",
     "AgentHints",
+    "Annotations",
     "Answer",
     "App",
+    "Audio",
     "BrandedId",
     "Busy",
     "Caller",
@@ -63,10 +66,10 @@ __all__ = [
     "DeclarationError",
     "Deprecation",
     "ElicitationUnsupported",
-    "Embedded",
     "Evidence",
     "Example",
     "ExtMcpToolDecorator",
+    "File",
     "ForgedReply",
     "Icon",
     "IdentityUnavailable",
@@ -85,6 +88,7 @@ __all__ = [
     "Reply",
     "Request",
     "Resource",
+    "ResourceLink",
     "ResourcePage",
     "ResourceSource",
     "ResourceTemplate",
@@ -95,6 +99,7 @@ __all__ = [
     "StaticTokens",
     "SuggestedAction",
     "Telemetry",
+    "Text",
     "TokenVerifier",
     "ToolArguments",
     "ToolContext",

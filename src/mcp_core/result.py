@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
 from pydantic import ConfigDict, Field, WithJsonSchema, model_serializer
 from pydantic_core import SchemaSerializer, core_schema
 
+from mcp_core.content.blocks import TextOrBlock
 from mcp_core.errors import ErrorKind
 from mcp_core.hints import AgentHints
 from mcp_core.text import json_text
@@ -17,13 +18,6 @@ T = TypeVar("T")
 
 _SETTABLE = frozenset({"message", "instruction", "hints"})
 _NOT_SENT = Field(exclude=True)
-
-
-class Image(NamedTuple):
-    """A picture in an answer or in a message of a prompt."""
-
-    data: bytes
-    mime_type: str = "image/png"
 
 
 @dataclass
@@ -44,8 +38,8 @@ class Result(Generic[T]):
     message: str | None = None
     instruction: str | None = None
     hints: Annotated[AgentHints | None, _NOT_SENT] = None
-    images: Annotated[Sequence[Image], _NOT_SENT] = ()
-    """Shown beside the value, in content blocks of their own."""
+    content: Annotated[Sequence[TextOrBlock], _NOT_SENT, WithJsonSchema({})] = ()
+    """Images, sounds, files, links and texts: blocks of their own, beside the value or without one."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
     __pydantic_serializer__: ClassVar[SchemaSerializer]
@@ -58,8 +52,8 @@ class Result(Generic[T]):
             raise ValueError("a failure needs an error_type: Result.failure(error, error_type)")
         if self.error is not None and self.value is not None:
             raise ValueError("a Result has a value or an error, not both")
-        if self.error is not None and self.images:
-            raise ValueError("a failure has no images")
+        if self.error is not None and self.content:
+            raise ValueError("a failure has no content")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _SETTABLE and name in self.__dict__:
@@ -73,10 +67,10 @@ class Result(Generic[T]):
         message: str | None = None,
         instruction: str | None = None,
         hints: AgentHints | None = None,
-        images: Sequence[Image] = (),
+        content: Sequence[TextOrBlock] = (),
     ) -> "Result[T]":
         """A success."""
-        return cls(value=value, message=message, instruction=instruction, hints=hints, images=images)
+        return cls(value=value, message=message, instruction=instruction, hints=hints, content=content)
 
     @classmethod
     def failure(
@@ -166,7 +160,9 @@ class Body(NamedTuple):
     instruction: str | None = None
     hints: str | None = None
     blocks: str = ""
-    """Further content blocks, such as images, with commas between them."""
+    """Content blocks, such as images, with commas between them."""
+    is_content: bool = False
+    """Whether the blocks are the value itself; `data` is then their text form."""
     verbatim: bool = False
     """Whether the blocks are the whole answer, as another server gave it; `data` is its structured content."""
 

@@ -1,5 +1,5 @@
 """Prompts and their messages."""
 
-from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
+from mcp_core.declare.prompts import Message, Prompt, PromptArgument, prompt
 
-__all__ = ["Embedded", "Message", "Prompt", "PromptArgument", "prompt"]
+__all__ = ["Message", "Prompt", "PromptArgument", "prompt"]

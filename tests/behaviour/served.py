@@ -15,14 +15,17 @@ from toolcharter_examples import demo
 from toolcharter_examples.demo import Note, Notebook
 
 from mcp_core import (
+    Annotations,
     App,
+    Audio,
     Confirm,
-    Embedded,
     Example,
+    File,
     Image,
     Message,
     RateLimit,
     Resource,
+    ResourceLink,
     ResourcePage,
     ResourceSource,
     Result,
@@ -83,7 +86,14 @@ async def pass_on(error: Annotated[str | None, Field(description="The error.")] 
 
 async def draw() -> Any:
     """Show a picture."""
-    return Result.ok({"name": "dot"}, images=[Image(b"\x00\x01"), Image(b"<svg/>", "image/svg+xml")])
+    return Result.ok({"name": "dot"}, content=[Image(b"\x00\x01"), Image(b"<svg/>", "image/svg+xml")])
+
+
+async def show() -> list[str | Image | Audio | File | ResourceLink]:
+    """Show one of each kind, without a value."""
+    link = ResourceLink("odd://picture", "A picture", mime_type="image/png")
+    sound = Audio(b"OggS", annotations=Annotations(audience=["user"], priority=1))
+    return [Image(b"\xff\xd8\xff"), "A text", sound, File("odd://notes.md", "# Notes"), link]
 
 
 async def give_set() -> Any:
@@ -171,7 +181,7 @@ async def greet(name: str, ledger: Ledger, greeting: str = "Hello") -> list[Mess
         name: Whom.
     """
     ledger[f"greeted {name}"] += 1
-    picture = Embedded("odd://picture", b"\x89PNG", "image/png")
+    picture = File("odd://picture", b"\x89PNG", "image/png")
     return [Message(f"{greeting}, {name}!"), Message("Hello.", "assistant"), Message(picture), Message(Image(b"\x89"))]
 
 
@@ -209,7 +219,8 @@ def build(settings: Settings) -> App:
     app = demo.build(settings)
     app.registry.strict = False  # the tools below are plain functions
     app.provide(Ledger, Ledger())
-    for plain in (count, crash, give_none, give_set, draw, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
+    odd = (give_none, give_set, draw, show, pass_on, give_wrong_type)
+    for plain in (count, crash, *odd, log_in, who, chatter, wait_long):
         app.tool(destructive=False)(plain)
     app.tool(response_time=0.2)(hang)
     app.tool(confirm=Confirm("WIPE", required=True))(wipe)

@@ -50,6 +50,32 @@ async def test_the_answer_of_another_server_is_passed_on_as_it_is(connect: Conne
     assert (failed.content, failed.is_error) == (result.content, True)
 
 
+@pytest.mark.requirement("PRO-1")
+async def test_an_answer_can_be_images_sounds_files_and_links(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("show", {})
+    words, *blocks = [block.model_dump(exclude_none=True, by_alias=True) for block in result.content]
+    assert json.loads(words["text"])["data"].splitlines() == [
+        "image/jpeg, 3 bytes",
+        "A text",
+        "audio/ogg, 4 bytes",
+        "odd://notes.md: text/markdown, 7 characters",
+        "A picture: odd://picture",
+    ]
+    assert blocks == [
+        {"type": "image", "data": "/9j/", "mimeType": "image/jpeg"},
+        {"type": "text", "text": "A text"},
+        {
+            "type": "audio",
+            "data": "T2dnUw==",
+            "mimeType": "audio/ogg",
+            "annotations": {"audience": ["user"], "priority": 1.0},
+        },
+        {"type": "resource", "resource": {"uri": "odd://notes.md", "mimeType": "text/markdown", "text": "# Notes"}},
+        {"type": "resource_link", "uri": "odd://picture", "name": "A picture", "mimeType": "image/png"},
+    ]
+
+
 async def test_images_follow_the_text_of_an_answer(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("draw", {})

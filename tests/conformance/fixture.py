@@ -20,7 +20,7 @@ from mcp_core import (
     App,
     Confirm,
     Content,
-    Embedded,
+    File,
     Image,
     InvalidArguments,
     Message,
@@ -114,7 +114,7 @@ async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
 
 async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Message]:  # noqa: N803 - the suite's name
     """A prompt with a resource."""
-    resource = Embedded(resourceUri, "Embedded resource content for testing.")
+    resource = File(resourceUri, "Embedded resource content for testing.")
     return [Message(resource), Message("Please process the embedded resource above.")]
 
 

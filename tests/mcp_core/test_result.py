@@ -242,5 +242,5 @@ def test_a_success_is_not_made_by_hand():
 
 def test_a_result_is_a_dataclass_that_can_be_copied_with_a_change():
     names = [field.name for field in fields(Result)]
-    assert names == ["value", "error", "error_type", "exception", "message", "instruction", "hints", "images"]
+    assert names == ["value", "error", "error_type", "exception", "message", "instruction", "hints", "content"]
     assert replace(Result.ok(1), value=2) == Result.ok(2)

@@ -14,7 +14,7 @@ from mcp.server import MCPServer
 from pydantic import TypeAdapter
 
 from mcp_core import Result, hints
-from mcp_core.result import Image
+from mcp_core.content.blocks import Image
 from mcp_core.tool_decorator import ExtMcpToolDecorator
 
 DOCUMENT = {"category_dir": "docs", "explicit_action": "CREATE_DOCUMENT", "content": "# Title"}
@@ -125,7 +125,7 @@ LOAN = Loan("Dune", date(2026, 12, 1))
         (Result[Any], Result.ok({1}), {"success": True, "value": [1]}),
         (Result[None], Result.ok(message="Done."), {"success": True, "message": "Done."}),
         (Result, Result.ok(b"text"), {"success": True, "value": "text"}),
-        (Result[int], Result.ok(1, hints=hints.for_value(), images=[Image(b"\xff")]), {"success": True, "value": 1}),
+        (Result[int], Result.ok(1, hints=hints.for_value(), content=[Image(b"\xff")]), {"success": True, "value": 1}),
         (Result[int], Result.failure("no"), {"success": False, "error": "no", "error_type": "ToolError"}),
     ],
     ids=str,

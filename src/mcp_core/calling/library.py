@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
+from mcp_core.content.blocks import Block, InvalidContent, write_blocks
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
-from mcp_core.declare.prompts import Embedded, Message, Prompt
+from mcp_core.declare.prompts import Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
-from mcp_core.result import Image, Result
+from mcp_core.result import Result
 from mcp_core.text import json_text
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ CHANGING_LIST_TTL_MS = 10_000
 """How long clients may cache a list of tools that may change."""
 
 T = TypeVar("T")
+
+_MESSAGES = (Message, str, Block)
+"""The types of the items of a list of messages."""
 
 
 class Conversation(NamedTuple):
@@ -306,8 +310,10 @@ def _conversation(raw: Any, description: str, mentions: ToolMentions) -> Convers
     value = _value(raw)
     if isinstance(value, Message):
         messages = [value]
-    elif isinstance(value, list | tuple) and all(isinstance(m, Message) for m in cast(list[Any], value)):
-        messages = list(cast(list[Message], value))
+    elif isinstance(value, Block):
+        messages = [Message(value)]
+    elif isinstance(value, list | tuple) and all(isinstance(m, _MESSAGES) for m in cast(list[Any], value)):
+        messages = [m if isinstance(m, Message) else Message(m) for m in cast(list[Message | str | Block], value)]
     else:
         text = value if isinstance(value, str) else _as_json(value)
         messages = [] if value is None else [Message(text)]
@@ -315,13 +321,13 @@ def _conversation(raw: Any, description: str, mentions: ToolMentions) -> Convers
         result = cast(Result[Any], raw)
         messages += [Message(mentions.rename(result.instruction))] if result.instruction else []
         description = mentions.rename(result.message) if result.message else description
-    if not messages or not all(_is_message(message) for message in messages):
+    if not messages or not all(message.role in ("user", "assistant") for message in messages):
         raise BrokenResult("returned no messages; return a text, a list of Message, or a Result with either")
+    try:
+        write_blocks([message.content for message in messages])
+    except InvalidContent as error:
+        raise BrokenResult(f"returned {error}") from None
     return Conversation(messages, description)
-
-
-def _is_message(message: Message) -> bool:
-    return isinstance(cast(Any, message.content), str | Image | Embedded) and message.role in ("user", "assistant")
 
 
 def _as_json(value: Any) -> str:

@@ -4,8 +4,9 @@
     bare     the value itself, a text without quotes, or {"error"}; message and instruction travel in `_meta`
     hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
 
-An answer is one block of compact JSON text, put together from parts that are JSON already. Images follow it. Structured
-content, where a server has it, is the same JSON. The answer of another server is passed on as it is.
+An answer is one block of compact JSON text, put together from parts that are JSON already. Images, sounds, files and
+links follow it. In the bare format they may be the whole answer; their text form then comes last. Structured content,
+where a server has it, is the same JSON as the text. The answer of another server is passed on as it is.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 from mcp_core.calling.records import Answer
 from mcp_core.declare.charter import META
-from mcp_core.declare.output import is_typed, value_schema
+from mcp_core.declare.output import is_content_type, is_typed, value_schema
 from mcp_core.declare.schema import JsonSchema
 from mcp_core.result import Body
 from mcp_core.text import json_text
@@ -35,6 +36,8 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
     """
     if body.verbatim:
         return Answer("", body.failure is not None, body.data, blocks=body.blocks)
+    if body.is_content and format == "bare":
+        return _content_alone(body)
     if format == "hints" and metadata is not None:
         text = _hints(body, metadata)
     else:
@@ -49,12 +52,19 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
     return Answer(json.loads(text) if is_plain else text, failed, content, meta, body.blocks, is_plain)
 
 
+def _content_alone(body: Body) -> Answer:
+    """An answer without a value. Its text form comes last, where no text is among the blocks."""
+    has_text = any(block["type"] == "text" for block in json.loads(f"[{body.blocks}]"))
+    words = "" if has_text else f',{{"type":"text","text":{body.data}}}'
+    return Answer("", meta=_meta(body), blocks=body.blocks + words)
+
+
 def structured_form(returns: Any, format: Format, which: StructuredTools) -> Structured | None:
     """How a value of the type that a function returns is structured. None if it is not.
 
     A bare value that need not be an object is put under `result`.
     """
-    if which == "none" or (which == "typed" and not is_typed(returns)):
+    if which == "none" or (which == "typed" and not is_typed(returns)) or is_content_type(returns):
         return None
     return "wrapped" if format == "bare" and value_schema(returns).get("type") != "object" else "as_is"
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin,
 from pydantic import BaseModel, ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
 from typing_extensions import is_typeddict
 
+from mcp_core.content.blocks import Block, is_content
 from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
-from mcp_core.result import Image, Result
+from mcp_core.result import Result
 from mcp_core.text import json_text
 from mcp_core.tool_result import ToolResult
 
@@ -24,9 +25,14 @@ def value_type(annotation: Any) -> Any:
     """The type of the value, inside a `Result` or `ToolResult` too; Any where nothing is promised."""
     if get_origin(annotation) in (Result, ToolResult):
         annotation = get_args(annotation)[0]
-    if annotation is Image:
-        return str  # its type and size; the picture is a content block of its own
-    return Any if annotation in (None, Result, ToolResult) or isinstance(annotation, TypeVar) else annotation
+    if annotation in (None, Result, ToolResult) or isinstance(annotation, TypeVar) or is_content_type(annotation):
+        return Any
+    return annotation
+
+
+def is_content_type(annotation: Any) -> bool:
+    """Whether a function returns content blocks in place of a value, alone or in a list."""
+    return any(issubclass(kind, Block) for kind in _classes_in(annotation))
 
 
 def type_adapter(annotation: Any) -> TypeAdapter[Any] | None:
@@ -56,8 +62,8 @@ def value_schema(annotation: Any) -> JsonSchema:
 
 
 def is_typed(annotation: Any) -> bool:
-    """Whether an annotation says what clients get. An image alone is for people and models, not for programs."""
-    return annotation is not Image and bool(value_schema(annotation))
+    """Whether an annotation says what clients get. Content blocks are for people and models, not for programs."""
+    return bool(value_schema(annotation))
 
 
 def writer(annotation: Any) -> Write:
@@ -77,6 +83,8 @@ def writer(annotation: Any) -> Write:
         try:
             return json_text.to_text(value)
         except TypeError as error:
+            if is_content(value):
+                raise
             try:
                 return by_pydantic(value)
             except TypeError:

@@ -3,27 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
+from mcp_core.content.blocks import TextOrBlock
 from mcp_core.declare.checks import permission_problems
 from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import DeclarationError
-from mcp_core.result import Image
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Embedded(NamedTuple):
-    """A resource in a message, with its content."""
-
-    uri: str
-    content: str | bytes
-    mime_type: str = "text/plain"
 
 
 class Message(NamedTuple):
     """One message of a prompt."""
 
-    content: str | Image | Embedded
+    content: TextOrBlock
     role: Literal["user", "assistant"] = "user"
 
 

@@ -1,15 +1,14 @@
 """Prompts and resources as the protocol writes them: plain dicts, for the fast path and for the SDK's server."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
 from mcp_core.calling.library import Conversation, Library, Reading
 from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
-from mcp_core.declare.prompts import Embedded, Message, Prompt
-from mcp_core.declare.resources import Content, Resource, ResourceTemplate
-from mcp_core.result import Image
+from mcp_core.content.blocks import contents, write_blocks
+from mcp_core.declare.prompts import Message, Prompt
+from mcp_core.declare.resources import Resource, ResourceTemplate
 from mcp_core.text.json_text import JsonObject
 
 _NEVER_CACHE: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
@@ -31,7 +30,7 @@ async def answer(
         return _conversation(await library.prompt(request)), {}
     if method == "resources/read":
         reading = await library.read(request)
-        return {"contents": [_contents(request.tool, reading.content)]}, _caching(reading)
+        return {"contents": [contents(request.tool, *reading.content)]}, _caching(reading)
     page = await library.list_changing(params.get("cursor"), request)
     next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}
@@ -86,26 +85,8 @@ def _caching(reading: Reading) -> JsonObject:
 
 
 def _message(message: Message) -> JsonObject:
-    return {"role": message.role, "content": _content_block(message.content)}
-
-
-def _content_block(content: str | Image | Embedded) -> JsonObject:
-    if isinstance(content, Image):
-        return {"type": "image", "data": _base64(content.data), "mimeType": content.mime_type}
-    if isinstance(content, Embedded):
-        return {"type": "resource", "resource": _contents(content.uri, Content(content.content, content.mime_type))}
-    return {"type": "text", "text": content}
-
-
-def _contents(uri: str, content: Content) -> JsonObject:
-    fields: JsonObject = {"uri": uri, "mimeType": content.mime_type}
-    if isinstance(content.value, str):
-        return {**fields, "text": content.value}
-    return {**fields, "blob": _base64(content.value)}
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+    (block,) = write_blocks([message.content])
+    return {"role": message.role, "content": block}
 
 
 def _without_null(fields: Mapping[str, Any]) -> JsonObject:

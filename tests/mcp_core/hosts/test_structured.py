@@ -169,7 +169,7 @@ async def draw() -> Image:
         ({"format": "result"}, None, []),
         ({"format": "hints"}, None, []),
         ({"structured": False}, None, []),
-        ({"structured": True}, None, ["get_card", "list_cards", "untyped", "anything", "draw"]),
+        ({"structured": True}, None, ["get_card", "list_cards", "untyped", "anything"]),
         ({}, "off", []),
         ({"structured": True}, "off", []),
         ({"format": "result"}, "once", ["get_card", "list_cards"]),

@@ -1,6 +1,5 @@
 """Step 10: a result that breaks the declaration of its tool does not leave the server."""
 
-from base64 import b64encode
 from collections.abc import Sequence
 from types import CoroutineType, NoneType
 from typing import Any, cast
@@ -11,16 +10,18 @@ from pydantic_core import SchemaValidator
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Permit, VerbatimResult
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
+from mcp_core.content.blocks import InvalidContent, TextOrBlock, in_words, is_content, write_blocks
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
-from mcp_core.result import Body, Failure, Image, Result
+from mcp_core.result import Body, Failure, Result
 from mcp_core.text import json_text
 from mcp_core.tool_result import ToolResult
 
 
 def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) -> Body:
     """The result as checked JSON. `policy` is None for servers that answer without hints."""
-    value, hints, message, instruction, blocks = raw, None, None, None, ""
+    value, hints, message, instruction, blocks, content = raw, None, None, None, "", ()
+    is_alone = False
     if isinstance(raw, VerbatimResult):
         return _verbatim(raw)
     if isinstance(raw, Result):
@@ -29,41 +30,48 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
         if result.is_failure():
             return _returned_failure(result, tool.spec, policy)
         value, hints, message, instruction = result.value, result.hints, result.message, result.instruction
-        if result.images:
-            blocks = _image_blocks(result.images)
+        content = result.content
     elif isinstance(raw, ToolResult):
         value, hints = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
-    elif raw is None or isinstance(raw, Image):
-        value, blocks = _without_data(raw, tool.spec)
+    elif raw is None:
+        _check_promises_nothing(tool.spec)
     if tool.returns is not None and (value is not None or tool.requires_value):
         _check_value(value, tool.returns)
+    if content:
+        blocks, is_alone = _blocks(content), value is None
+        value = in_words(content) if is_alone else value
     try:
         data = tool.write(value)
     except TypeError as error:
-        raise _not_awaited(value) or BrokenResult(f"returned a value without a JSON form: {error}") from error
+        return check(_as_content(raw, value, error), permit, tool, policy)
     if data == "null" and policy is not None:
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
-    return Body(data, None, message, instruction, hints_json, blocks)
+    return Body(data, None, message, instruction, hints_json, blocks, is_alone)
 
 
-def _without_data(raw: Image | None, spec: ToolSpec) -> tuple[str | None, str]:
-    """The value and the content blocks of a tool that returns an image alone, or nothing."""
-    if raw is not None:
-        return f"{raw.mime_type}, {len(raw.data):,} bytes", _image_blocks([raw])
+def _check_promises_nothing(spec: ToolSpec) -> None:
     if spec.signature.returns is not NoneType:
         raise BrokenResult("returned None; return a value, or Result.ok() for a success without one")
-    return None, ""
 
 
-def _image_blocks(images: Sequence[Any]) -> str:
-    for image in images:
-        if not isinstance(image, Image) or not image.mime_type.startswith("image/"):
-            raise BrokenResult(f"returned images with {image!r:.80} in place of an Image with a type such as image/png")
-    return ",".join(
-        json_text.to_text({"type": "image", "data": b64encode(data).decode(), "mimeType": mime_type})
-        for data, mime_type in images
-    )
+def _as_content(raw: Any, value: Any, error: TypeError) -> Result[Any]:
+    """The result of a handler whose value is content blocks. Raises BrokenResult for a value without a JSON form."""
+    if not is_content(value):
+        raise _not_awaited(value) or BrokenResult(f"returned a value without a JSON form: {error}") from error
+    content = list(cast(Sequence[TextOrBlock], value)) if isinstance(value, list | tuple) else [value]
+    if isinstance(raw, ToolResult):
+        return Result[Any].ok(None, hints=cast(ToolResult[Any], raw).agent_hints, content=content)
+    result = cast(Result[Any], raw) if isinstance(raw, Result) else Result[Any]()
+    return Result[Any].ok(None, result.message, result.instruction, result.hints, [*content, *result.content])
+
+
+def _blocks(content: Sequence[TextOrBlock]) -> str:
+    """Content blocks as JSON, with commas between them."""
+    try:
+        return json_text.to_text(write_blocks(content))[1:-1]
+    except InvalidContent as error:
+        raise BrokenResult(f"returned {error}") from None
 
 
 def _verbatim(result: VerbatimResult) -> Body:
@@ -88,6 +96,8 @@ def _check_value(value: Any, declared: SchemaValidator) -> None:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the value"
         problem = f"returned {type(value).__name__}, which is not what it declares: {place}: {first['msg']}"
+        if value is None:
+            problem += ". If it returns images or other content, annotate it with them, such as list[str | Image]"
         raise BrokenResult(problem) from None
 
 

@@ -15,6 +15,7 @@ from mcp_core import (
     Image,
     Naming,
     NotFound,
+    ResourceLink,
     Result,
     SuggestedAction,
     ToolResult,
@@ -71,15 +72,47 @@ async def test_an_image_can_be_all_that_a_tool_returns(structured: bool):
     async with App("test", version="1.0.0", tools=[draw], format="bare", structured=structured) as app:
         answer = await app.call("draw")
     picture = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
-    assert answer.content() == [{"type": "text", "text": "image/png, 4 bytes"}, picture]
-    assert answer.structured == ({"result": "image/png, 4 bytes"} if structured else None)
+    assert answer.content() == [picture, {"type": "text", "text": "image/png, 4 bytes"}]
+    assert answer.structured is None
+
+
+@pytest.mark.requirement("PRO-1")
+async def test_content_is_the_whole_answer_or_stands_beside_a_value():
+    link = ResourceLink("note://1", "A note")
+
+    async def alone() -> list[ResourceLink | Image]:
+        return [link, Image(b"\x89PNG")]
+
+    async def with_text() -> list[str | Image]:
+        return ["A dot", Image(b"\x89PNG")]
+
+    async def beside() -> Result[dict[str, int]]:
+        return Result.ok({"dots": 1}, content=[link])
+
+    async def promised() -> Result[int]:
+        return Result.ok(content=[link])
+
+    picture = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
+    linked = {"type": "resource_link", "uri": "note://1", "name": "A note"}
+    async with App("test", tools=[query()(each) for each in (alone, with_text, beside, promised)]) as app:
+        answers = {name: await app.call(name) for name in ("alone", "with_text", "beside", "promised")}
+    assert answers["alone"].content() == [
+        linked,
+        picture,
+        {"type": "text", "text": "A note: note://1\nimage/png, 4 bytes"},
+    ]
+    assert answers["with_text"].content() == [{"type": "text", "text": "A dot"}, picture]
+    assert answers["beside"].content() == [{"type": "text", "text": '{"dots":1}'}, linked]
+    assert answers["beside"].structured == {"dots": 1}
+    # Its schema promises a number to programs.
+    assert answers["promised"].is_error
 
 
 BROKEN = {
     "None": (None, Any, "returned None; return a value"),
     "a success without data": (Result.ok(), Any, "returned a success without data"),
-    "bytes for an image": (Result.ok(1, images=cast(Any, [b"x"])), Any, "images with b'x' in place of an Image"),
-    "a text for an image": (Result.ok(1, images=[Image(b"x", "text/plain")]), Any, "with a type such as image/png"),
+    "bytes for an image": (Result.ok(1, content=cast(Any, [b"x"])), Any, "content with b'x' in place of an Image"),
+    "a text for an image": (Result.ok(1, content=[Image(b"x", "text/plain")]), Any, "give it a type such as image/png"),
     "a tool result without data": (ToolResult(None, hints.for_value()), Any, "returned a success without data"),
     "an object that is null": (Nothing(), Any, "returned a success without data"),
     "a set": ({1, 2}, Any, "set is not JSON"),
