@@ -19,6 +19,7 @@ from mcp_guide import model
 from mcp_guide.active_project import ActiveProjects, Reason
 from mcp_guide.configuration import changes
 from mcp_guide.configuration.file import ConfigurationFile
+from mcp_guide.content.layers import DocumentLayers
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Mode, Project
 from mcp_guide.search.threads import SearchThreads
@@ -49,12 +50,16 @@ class ProjectView(NamedTuple):
     """Why this project is the active one."""
     modes: Mapping[str, Mode | None]
     """The modes that were set in this session, by project."""
-    root: Path
-    tree: DocumentTree
-    open_search: "Callable[[], SearchIndex]"
-    """Opens the search index on first use."""
+    tree: DocumentLayers
+    open_searches: "Callable[[], list[SearchIndex]]"
+    """Opens the search index of each layer on first use."""
     missing_root: Path | None = None
     """The folder that does not exist yet, if the starter documents are served in its place."""
+
+    @property
+    def root(self) -> Path:
+        """The root folder of the documents that can be changed."""
+        return Path(self.tree.own.root)
 
     @property
     def mode(self) -> Mode | None:
@@ -94,7 +99,7 @@ class Guide:
         self.file, self.active = file, active
         self._docs_root, self._default_docs_root = docs_root, default_docs_root
         self._trees: dict[Path, DocumentTree] = {}
-        self._with_folders: dict[Path, tuple[Project, list[str], Project]] = {}
+        self._with_folders: dict[tuple[str, ...], tuple[Project, list[str], Project]] = {}
         self._searches: dict[Path, SearchIndex] = {}
         self._search_lock = Lock()
         self._search_threads = SearchThreads()
@@ -193,27 +198,25 @@ class Guide:
         self, configuration: Configuration, name: str | None, context: ToolContext, roots: Sequence[Path]
     ) -> ProjectView:
         active = self.active.find(configuration, name, _session(context), roots)
-        root = model.document_root(configuration, active.project, self._docs_root, self._default_docs_root)
+        *shared, root = model.document_roots(configuration, active.project, self._docs_root, self._default_docs_root)
         missing_root = root if root == self._default_docs_root and not root.exists() else None
-        if missing_root is not None:
-            root = STARTER_FOLDER
-        tree = self._tree(root)
-        # A missing root has no folders. Reading a document then says that the root does not exist.
-        project = self._add_folders(active.project, root, _category_folders(tree) if root.is_dir() else [])
+        # A shared root that does not exist has no documents. If the project's own is missing, reading says so.
+        roots = [*filter(Path.is_dir, shared), root if missing_root is None else STARTER_FOLDER]
+        tree = DocumentLayers([self._tree(root) for root in roots])
+        project = self._add_folders(active.project, tree)
         modes = self.active.modes(_session(context))
         return ProjectView(
-            configuration, project, active.reason, modes, root, tree, lambda: self._search(root), missing_root
+            configuration, project, active.reason, modes, tree, lambda: list(map(self._search, roots)), missing_root
         )
 
-    def _add_folders(self, project: Project, root: Path, folders: list[str]) -> Project:
+    def _add_folders(self, project: Project, tree: DocumentLayers) -> Project:
         """Computed again only when something has changed: a root may have thousands of folders."""
-        cached = self._with_folders.get(root)
+        roots = tuple(tree.root for tree in tree.trees)
+        folders = list(dict.fromkeys(name for one in tree.trees for name in _category_folders(one)))
+        cached = self._with_folders.get(roots)
         if cached is None or cached[0] != project or cached[1] != folders:
-            cached = self._with_folders[root] = (
-                project,
-                folders,
-                model.with_folders(replace(project, documents=root), folders),
-            )
+            documents = replace(project, documents=Path(tree.own.root))
+            cached = self._with_folders[roots] = (project, folders, model.with_folders(documents, folders))
         return cached[2]
 
     # --- changing --------------------------------------------------------------------------------------
@@ -300,6 +303,8 @@ async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
 
 def _category_folders(tree: DocumentTree) -> list[str]:
     """The folders that are categories: those in the root, and the root itself if it contains documents."""
+    if not Path(tree.root).is_dir():
+        return []
     return [*tree.folders(), *([model.ROOT] if tree.has_documents() else [])]
 
 

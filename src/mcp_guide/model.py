@@ -48,6 +48,11 @@ NO_DEFAULT: Final = f"{instructions.PRESENT_ERROR} Do not attempt to create a de
 NO_COLLECTION: Final = "No collection exists yet. Create one with add_collection."
 
 # No `/`, `,`, `+` or braces: they have a meaning in expressions. No leading dot: hidden files stay hidden.
+_SWITCH_WORDS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("true", "on", "yes"), True),
+    **dict.fromkeys(("false", "off", "no"), False),
+}
+"""What an agent writes in quotes to switch a flag."""
 _NAME = re.compile(r"\w(?:[\w.-]| (?=[\w.-]))*")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _HIDDEN = re.compile(r"(?:^|/)\.")
@@ -119,7 +124,9 @@ class Project:
 
     name: str
     root: Path | None = None
-    """The document root; None means the shared one."""
+    """The document root of its own; None means the shared one."""
+    team_root: Path | None = None
+    """The document root of its team, between the shared one and its own."""
     folder: Path | None = None
     """The working folder: the project is active there. Identified by path, not by name."""
     categories: Mapping[str, Category] = field(default_factory=_empty)
@@ -212,9 +219,10 @@ def suggest_names(name: str, names: Iterable[str], if_empty: str = "") -> str:
     return f"Available: {', '.join(map(repr, sorted(known)[:20]))}."
 
 
-def document_root(configuration: Configuration, project: Project, option: Path | None, default: Path) -> Path:
-    """The document root of a project: its own, else that of the option, else the configured one."""
-    return project.root or option or configuration.docs_root or default
+def document_roots(configuration: Configuration, project: Project, option: Path | None, default: Path) -> list[Path]:
+    """The document roots of a project: that of all projects, of its team, and its own. The last one is written."""
+    shared = option or configuration.docs_root or default
+    return list(dict.fromkeys(filter(None, (shared, project.team_root, project.root))))
 
 
 def with_folders(project: Project, folders: Iterable[str]) -> Project:
@@ -258,7 +266,7 @@ def check_flag(name: str, value: object) -> FlagValue:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, str) and len(value) <= MAX_TEXT_LENGTH:
-        return value
+        return _SWITCH_WORDS.get(value.strip().lower(), value)
     if isinstance(value, list) and all(isinstance(one, str) for one in cast(list[object], value)):
         return list(cast(list[str], value))
     raise InvalidArguments(

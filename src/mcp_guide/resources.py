@@ -5,6 +5,7 @@ What is longer than the budget of an answer comes in parts: each ends with the U
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import overload
 from urllib.parse import quote, unquote
 
@@ -12,7 +13,7 @@ from mcp_guide.content.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDo
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
-from toolcharter import NotFound, ToolContext
+from toolcharter import NotFound, ToolContext, ToolError
 from toolcharter.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 
 PREFIX = "guide://"
@@ -23,7 +24,7 @@ _MAX_DIGITS = 9
 
 
 async def list_resources(guide: Guide, context: ToolContext, cursor: str | None = None) -> ResourcePage:
-    """The categories of the active project and their documents, one page at a time."""
+    """The documents of the active project, then its categories, one page at a time."""
     view = await guide.load_view(None, context)
     return await asyncio.to_thread(_list, view, cursor)
 
@@ -56,10 +57,11 @@ DOCUMENTS = ResourceSource(
 def _list(view: ProjectView, cursor: str | None) -> ResourcePage:
     view.tree.require_root()
     categories = view.project.categories.values()
-    return page_of(
-        _Resources([(category, entry) for category in categories for entry in (None, *_entries(view, category))]),
-        cursor,
-    )
+    documents: dict[Entry, tuple[Category, Entry | None]] = {}
+    for category in categories:
+        for entry in _entries(view, category):
+            documents.setdefault(entry, (category, entry))
+    return page_of(_Resources([*documents.values(), *((category, None) for category in categories)]), cursor)
 
 
 class _Resources(Sequence[Resource]):
@@ -84,7 +86,11 @@ class _Resources(Sequence[Resource]):
 
 def _resource(category: Category, entry: Entry | None) -> Resource:
     if entry is not None:
-        return Resource(_document_uri(category, entry), entry.path, None, _media_type(entry.path))
+        uri, title, description = _document_uri(category, entry), None, None
+        with suppress(ToolError):  # it was just removed, or cannot be read
+            document = entry.read()
+            title, description = document.title, document.front.description
+        return Resource(uri, entry.path, description, _media_type(entry.path), title)
     description = category.description or f"The documents of the category {category.name}."
     return Resource(_uri(category.name), category.name, description, PLAIN)
 

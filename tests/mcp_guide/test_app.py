@@ -206,7 +206,7 @@ async def test_the_confirmation_of_a_delete_names_the_project_and_holds_for_it_o
     async with build_guide(tmp_path) as app:
         question = await app.answer(request)
         assert isinstance(question, Question)
-        assert question.text == "Delete the document rust in lang of the project default permanently?"
+        assert question.text == "Delete the document lang/rust.md of the project default permanently?"
         await value(make_call(app, ann), "clone_project", name="shop")
         await value(make_call(app, ann), "set_project", project="shop")
         answer = await app.answer(request._replace(reply=Reply(question.state, accepted=True)))

@@ -49,13 +49,14 @@ def test_an_empty_project_says_how_to_create_the_first_category_and_collection()
         model.find_collection(Project("app"), "x" * 5000)
 
 
-def test_the_document_root_is_that_of_the_project_the_option_the_configuration_or_the_default():
-    own, option, configured, default = Path("/own"), Path("/option"), Path("/configured"), Path("/default")
+def test_the_roots_are_those_of_the_company_the_team_and_the_project():
+    own, team, option, configured, default = map(Path, ("/own", "/team", "/option", "/configured", "/default"))
     configuration = Configuration(docs_root=configured)
-    assert model.document_root(configuration, Project("a", root=own), option, default) == own
-    assert model.document_root(configuration, Project("a"), option, default) == option
-    assert model.document_root(configuration, Project("a"), None, default) == configured
-    assert model.document_root(Configuration(), Project("a"), None, default) == default
+    project = Project("a", root=own, team_root=team)
+    assert model.document_roots(configuration, project, option, default) == [option, team, own]
+    assert model.document_roots(configuration, Project("a"), option, default) == [option]
+    assert model.document_roots(configuration, Project("a"), None, default) == [configured]
+    assert model.document_roots(Configuration(), Project("a", root=default), None, default) == [default]
 
 
 # --- folders ------------------------------------------------------------------------------------------

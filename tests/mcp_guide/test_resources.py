@@ -50,6 +50,18 @@ async def test_categories_and_documents_are_listed_and_read(connected):
         assert [t.uri_template for t in templates] == ["guide://{category}", "guide://{category}/{+document}"]
 
 
+async def test_the_list_begins_with_the_documents_and_ends_with_the_pages_of_the_tools(connected):
+    async with connected as client:
+        listed = (await client.list_resources()).resources
+    kinds = [str(resource.uri).partition("//")[0] + "/" * str(resource.uri).count("/") for resource in listed]
+    documents, categories = len(DOCUMENTS), 3
+    assert set(kinds[:documents]) == {"guide:///"}
+    assert set(kinds[documents : documents + categories]) == {"guide://"}
+    assert {kind.partition("/")[0] for kind in kinds[documents + categories :]} == {"toolcharter:"}
+    first = next(resource for resource in listed if str(resource.uri) == "guide://lang/python.md")
+    assert (first.name, first.title) == ("lang/python.md", "Python")
+
+
 async def test_a_long_list_comes_in_pages(connected, tmp_path):
     write_documents(tmp_path / "docs", {f"many/n{number:03} ü.md": f"{number}\n" for number in range(250)})
     async with connected as client:

@@ -76,7 +76,7 @@ def _served_root(settings: GuideSettings, config: Path) -> Path:
     """The document root that the server reads: from the settings, else from the configuration file."""
     configuration = ConfigurationFile(config).read()
     default = model.find_project(configuration, model.DEFAULT_PROJECT)
-    return model.document_root(configuration, default, settings.docs_root, default_docs_root())
+    return model.document_roots(configuration, default, settings.docs_root, default_docs_root())[-1]
 
 
 def _report(root: Path, files: StarterFiles, *, is_default: bool) -> str:

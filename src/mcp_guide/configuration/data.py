@@ -6,7 +6,8 @@
     projects:
       app:
         folder: /home/ana/app            # active when the work is done here
-        docs_root: /home/ana/app/docs
+        docs_root: /home/ana/app/docs    # beside the shared documents
+        team_docs_root: /home/ana/team   # between both
         mode: PLANNING
         flags: {team: core}
         folders: true                    # each folder of the document root is a category too
@@ -64,6 +65,11 @@ def from_data(data: object) -> Configuration:
     )
 
 
+_PROJECT_FIELDS = (
+    "mode", "folders", "categories", "collections", "docs_root", "team_docs_root", "folder", "flags",
+)  # fmt: skip
+
+
 def _parse_project(name: str, data: object, field: FieldPath, lengths: PatternLengths) -> Project:
     fields = _mapping(data, field)
     with _errors_at((*field, "mode")):
@@ -79,13 +85,14 @@ def _parse_project(name: str, data: object, field: FieldPath, lengths: PatternLe
     return Project(
         name,
         root=_absolute_path(fields.get("docs_root"), (*field, "docs_root")),
+        team_root=_absolute_path(fields.get("team_docs_root"), (*field, "team_docs_root")),
         folder=_absolute_path(fields.get("folder"), (*field, "folder")),
         categories=categories,
         collections=collections,
         flags=_parse_flags(fields.get("flags"), (*field, "flags")),
         mode=mode,
         folders=not categories if folders is None else folders,
-        extra=_unknown_fields(fields, "mode", "folders", "categories", "collections", "docs_root", "folder", "flags"),
+        extra=_unknown_fields(fields, *_PROJECT_FIELDS),
     )
 
 
@@ -207,6 +214,7 @@ def _project_data(project: Project) -> Data:
         **_without_empty(
             folder=_path_text(project.folder),
             docs_root=_path_text(project.root),
+            team_docs_root=_path_text(project.team_root),
             mode=project.mode,
             flags=dict(project.flags),
             folders=folders,

@@ -14,7 +14,7 @@ def create(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
     category = _find_category(view, category_dir)
     path = category.path_of(_file_name(name))
     view.root.mkdir(parents=True, exist_ok=True)
-    view.tree.create(path, content)
+    view.tree.own.create(path, content)
     shown = shown_path(category, path)
     return GuideResult.ok({"path": shown, "size": len(content.encode())}, f"Created the document {shown}.")
 
@@ -23,8 +23,8 @@ def update(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
     """Replace the text of a document."""
     view.require_writable()
     category = _find_category(view, category_dir)
-    path = view.tree.entry(category.path_of(name)).path
-    view.tree.replace(path, content)
+    path = view.tree.own_entry(category.path_of(name)).path
+    view.tree.own.replace(path, content)
     shown = shown_path(category, path)
     return GuideResult.ok({"path": shown, "size": len(content.encode())}, f"Replaced the text of {shown}.")
 
@@ -33,10 +33,17 @@ def delete(view: ProjectView, category_dir: str, name: str) -> GuideResult:
     """Delete a document."""
     view.require_writable()
     category = _find_category(view, category_dir)
-    path = view.tree.entry(category.path_of(name)).path
-    view.tree.delete(path)
+    path = view.tree.own_entry(category.path_of(name)).path
+    view.tree.own.delete(path)
     shown = shown_path(category, path)
     return GuideResult.ok({"path": shown}, f"Deleted the document {shown}.")
+
+
+def find(view: ProjectView, category_dir: str, name: str) -> str:
+    """The path by which get_content reads a document that can be changed. Raises NotFound."""
+    view.require_writable()
+    category = _find_category(view, category_dir)
+    return shown_path(category, view.tree.own_entry(category.path_of(name)).path)
 
 
 def _find_category(view: ProjectView, name_or_dir: str) -> Category:

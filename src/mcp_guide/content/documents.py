@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Stamp
 from mcp_guide.content.front_matter import FrontMatter, split_front_matter
+from mcp_guide.content.patterns import stem
 
+_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_MAX_HEADING_PLACE = 2_000
 _NOT_IN_TEXT = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 # UTF-32 before UTF-16: its byte order mark begins with that of UTF-16.
 _BYTE_ORDER_MARKS = (
@@ -33,6 +36,14 @@ class Document:
     is_text: bool | None
     """None if the document is too large to check."""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its title in the front matter, else its first heading, else its name."""
+        if self.front.title:
+            return self.front.title
+        heading = _HEADING.search(self.text or "", 0, _MAX_HEADING_PLACE)
+        return heading[1] if heading else stem(self.path.rpartition("/")[2])
 
 
 def make_document(path: str, data: bytes, modified: float, size: int | None = None) -> Document:

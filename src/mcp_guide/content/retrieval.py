@@ -13,13 +13,13 @@ from mcp_guide.content.documents import Document
 from mcp_guide.content.expressions import Specification, add_pattern, parse_expression, render_expression
 from mcp_guide.content.pages import PageLimits, get_page, get_start, make_cursor
 from mcp_guide.content.patterns import quote_text
-from mcp_guide.content.tree import Entry
+from mcp_guide.content.tree import DocumentTree, Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView, ReportIndexing
 from mcp_guide.model import ROOT, Category, FlagValue, no_category, no_document, resolve_flags
 from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
 
 if TYPE_CHECKING:
-    from mcp_guide.search.index import Hit
+    from mcp_guide.search.index import Hit, SearchPage
 
 DEFAULT_BUDGET = 20_000
 """The tokens of an answer with documents."""
@@ -28,6 +28,8 @@ _RESERVED_BYTES = 2_000
 """For the instruction of the mode, the message and the cursor."""
 _MAX_ON_PAGE = 100
 _NO_LIMIT = 10**9
+MAX_MERGED_HITS = 200
+"""Of each layer, where there are several."""
 _SPECIAL = frozenset("+,*?[]{}")
 """Characters with a meaning in expressions."""
 _MAX_NAMED = 20
@@ -66,7 +68,7 @@ def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
     view.tree.require_root()
     if (exact := _find_exact(view, expression)) is not None:
         return FoundDocuments([exact], [], [])
-    found: dict[str, FoundDocument] = {}
+    found: dict[Entry, FoundDocument] = {}
     selections: list[CategorySelection] = []
     empty: list[str] = []
     unreadable: dict[str, str] = {}
@@ -81,9 +83,9 @@ def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
         selections += resolved
         for selection in resolved:
             matched = _match(view, selection, unreadable)
-            empty += [] if matched else [_unmatched(view, selection)]
+            empty += _unmatched(view, selection, has_any=bool(matched))
             for document in matched:
-                found.setdefault(document.entry.path, document)
+                found.setdefault(document.entry, document)
     if not found and missing is not None:
         raise missing
     if not found and not unreadable:
@@ -94,11 +96,11 @@ def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
 def find_all_documents(view: ProjectView) -> FoundDocuments:
     """The documents of all categories, each once."""
     view.tree.require_root()
-    found: dict[str, FoundDocument] = {}
+    found: dict[Entry, FoundDocument] = {}
     unreadable: dict[str, str] = {}
     for category in view.project.categories.values():
         for document in _match(view, CategorySelection(category, category.patterns), unreadable):
-            found.setdefault(document.entry.path, document)
+            found.setdefault(document.entry, document)
     return FoundDocuments(list(found.values()), [], list(unreadable.items()))
 
 
@@ -109,10 +111,10 @@ def _find_exact(view: ProjectView, expression: str) -> FoundDocument | None:
     if category is None or _SPECIAL.isdisjoint(rest):
         return None
     try:
-        view.tree.status(path := category.path_of(rest))
+        entry = view.tree.entry(path := category.path_of(rest))
     except ToolError:
         return None
-    return FoundDocument(expression, view.tree.entry(path))
+    return FoundDocument(expression, entry) if entry.path == path else None
 
 
 def _match(view: ProjectView, selection: CategorySelection, unreadable: dict[str, str]) -> list[FoundDocument]:
@@ -173,12 +175,20 @@ def _no_match(view: ProjectView, expression: str, selections: Sequence[CategoryS
     )
 
 
-def _unmatched(view: ProjectView, selection: CategorySelection) -> str:
-    """A part of an expression without documents, and the nearest names."""
+def _unmatched(view: ProjectView, selection: CategorySelection, *, has_any: bool) -> list[str]:
+    """The parts of a selection without documents, each with the nearest names."""
     category, patterns = selection
-    similar = [f"{category.name}/{path}" for pattern in patterns for path in _similar(view, category, pattern)]
-    guess = f" (did you mean {' or '.join(map(repr, similar[:3]))}?)" if similar else ""
-    return f"{category.name}/{'+'.join(patterns)}{guess}"
+    if has_any and (len(patterns) == 1 or patterns == category.patterns):
+        return []
+    empty = [
+        pattern for pattern in patterns if not has_any or not _match(view, CategorySelection(category, (pattern,)), {})
+    ]
+    return [f"{category.name}/{pattern}{_guess(view, category, pattern)}" for pattern in empty]
+
+
+def _guess(view: ProjectView, category: Category, pattern: str) -> str:
+    similar = [f"{category.name}/{path}" for path in _similar(view, category, pattern)[:3]]
+    return f" (did you mean {' or '.join(map(repr, similar))}?)" if similar else ""
 
 
 def _similar(view: ProjectView, category: Category, pattern: str) -> list[str]:
@@ -204,7 +214,7 @@ def read_documents(view: ProjectView, found: Iterable[FoundDocument]) -> ReadDoc
     flags = resolve_flags(view.configuration, view.project)
     read = ReadDocuments([], [])
     for one in found:
-        document = _read(view, one, flags)
+        document = _read(one, flags)
         if isinstance(document, str):
             read.withheld.append((one.path, document))
         else:
@@ -212,9 +222,9 @@ def read_documents(view: ProjectView, found: Iterable[FoundDocument]) -> ReadDoc
     return read
 
 
-def _read(view: ProjectView, found: FoundDocument, flags: Mapping[str, FlagValue]) -> Document | str:
+def _read(found: FoundDocument, flags: Mapping[str, FlagValue]) -> Document | str:
     """A document, or the reason why it cannot be shown."""
-    document = _read_file(view, found)
+    document = _read_file(found)
     if isinstance(document, str):
         return document
     if missing := _missing_flags(document, flags):
@@ -224,9 +234,9 @@ def _read(view: ProjectView, found: FoundDocument, flags: Mapping[str, FlagValue
     return document
 
 
-def _read_file(view: ProjectView, found: FoundDocument) -> Document | str:
+def _read_file(found: FoundDocument) -> Document | str:
     try:
-        return replace(view.tree.read(found.entry.path), path=found.path)
+        return replace(found.entry.read(), path=found.path)
     except NotFound:
         return "It was just removed."
     except ToolError as error:
@@ -284,7 +294,7 @@ def _read_page(view: ProjectView, found: FoundDocuments, cursor: str | None, que
     position = start
     while position < len(found.entries) and max(len(page.documents), len(page.withheld)) < _MAX_ON_PAGE:
         one = found.entries[position]
-        document = _read(view, one, flags)
+        document = _read(one, flags)
         if isinstance(document, str):
             room -= _json_size((one.path, document))
             page.withheld.append((one.path, document))
@@ -373,7 +383,7 @@ def list_documents(view: ProjectView, expression: str | None, limit: int, cursor
     limits = PageLimits(limit, _NO_LIMIT)
     page = get_page(found.entries, cursor, limits, query=f"{view.project.name}\nlist\n{expression or ''}")
     flags = resolve_flags(view.configuration, view.project)
-    read = [(one, _read_file(view, one)) for one in page.entries]
+    read = [(one, _read_file(one)) for one in page.entries]
     summaries = [_summary(document, flags) for _, document in read if isinstance(document, Document)]
     withheld = [(one.path, document) for one, document in read if isinstance(document, str)]
     withheld += found.unreadable if cursor is None else []
@@ -396,7 +406,7 @@ def _summary(document: Document, flags: Mapping[str, FlagValue]) -> JsonObject:
     front = document.front
     summary: JsonObject = {
         "path": document.path,
-        "title": front.title,
+        "title": document.title,
         "description": front.description,
         "tags": list(front.tags) or None,
         "type": front.type,
@@ -420,11 +430,17 @@ def search_documents(
     offset = int(cursor or 0)
     view.tree.require_root()
     folders = list(dict.fromkeys(category.dir for category in view.project.categories.values()))
-    page = view.open_search().find(query, folders, limit, offset, report)
+    trees = view.tree.trees
+    # The pages of several layers are merged by score; of one, the index makes the page itself.
+    reach, start = (limit, offset) if len(trees) == 1 else (min(offset + limit, MAX_MERGED_HITS), 0)
+    pages = [index.find(query, folders, reach, start, report) for index in view.open_searches()]
+    page = _merge(pages)
+    found = [(tree, hit) for tree, layer in zip(trees, pages, strict=True) for hit in layer.hits]
+    found = sorted(found, key=lambda one: -one[1].score)[offset - start : offset - start + limit]
     flags = resolve_flags(view.configuration, view.project)
-    value: JsonObject = {"hits": [_hit(view, hit, flags) for hit in page.hits], "total": page.total}
-    reached = offset + len(page.hits)
-    if page.hits and reached < page.total:
+    value: JsonObject = {"hits": [_hit(view, tree, hit, flags) for tree, hit in found], "total": page.total}
+    reached = offset + len(found)
+    if found and reached < page.total:
         value["next_cursor"] = str(reached)
     progress = ""
     if page.progress is not None:
@@ -442,13 +458,26 @@ def search_documents(
         )
     relaxed = " No document contains all the words; these contain some of them." if page.is_relaxed else ""
     hits = "hit" if page.total == 1 else "hits"
-    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} {hits}.{relaxed}{progress}")
+    return GuideResult.ok(value, f"{len(found)} of {page.total} {hits}.{relaxed}{progress}")
 
 
-def _hit(view: ProjectView, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:
+def _merge(pages: Sequence["SearchPage"]) -> "SearchPage":
+    """The totals and the progress of the pages of all layers, with the hits of the first."""
+    if len(pages) == 1:
+        return pages[0]
+    progress = [page.progress for page in pages if page.progress is not None]
+    return replace(
+        pages[0],
+        total=sum(page.total for page in pages),
+        is_relaxed=all(page.is_relaxed or not page.total for page in pages),
+        progress=(sum(done for done, _ in progress), sum(total for _, total in progress)) if progress else None,
+    )
+
+
+def _hit(view: ProjectView, tree: DocumentTree, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:
     path = shown_path(_category_of(view, hit.path), hit.path)
     fields: JsonObject = {"path": path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
     with suppress(ToolError):  # removed since the search, or not readable
-        missing = _missing_flags(view.tree.read(hit.path), flags)
+        missing = _missing_flags(tree.read(hit.path), flags)
         fields |= {"requires": missing} if missing else {}
     return fields

@@ -36,6 +36,15 @@ class Entry:
         self._status: os.stat_result | None = None
 
     @property
+    def root(self) -> str:
+        """The root folder of the document."""
+        return self._tree.root
+
+    def read(self) -> Document:
+        """Read the document. Raises NotFound."""
+        return self._tree.read(self.path)
+
+    @property
     def size(self) -> int:
         """In bytes. Raises NotFound if the document no longer exists."""
         return self._stat().st_size
@@ -48,7 +57,7 @@ class Entry:
     @property
     def is_text(self) -> bool | None:
         """Reads the document. None if it is too large to check."""
-        return self._tree.read(self.path).is_text
+        return self.read().is_text
 
     def _stat(self) -> os.stat_result:
         if self._status is None:

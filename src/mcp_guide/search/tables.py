@@ -4,13 +4,11 @@ The table of the words does not store texts. To delete from such a table, SQLite
 newer versions of it need not), so each document keeps a copy, which snippets are cut from too.
 """
 
-import re
 import sqlite3
 import zlib
 from typing import NamedTuple
 
 from mcp_guide.content.documents import Document
-from mcp_guide.content.patterns import stem
 from mcp_guide.search.words import index_form
 
 VERSION = 4
@@ -31,7 +29,6 @@ TABLES = ("words", "documents", "about")
 
 _SEPARATOR = "\0"
 _COLUMNS = "rowid, name, title, tags, description, body"
-_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 class IndexedTexts(NamedTuple):
@@ -62,7 +59,7 @@ def put_document(connection: sqlite3.Connection, document: Document, stamp: str)
             text.replace(_SEPARATOR, " ")
             for text in (
                 document.path,
-                _title(document),
+                document.title,
                 " ".join(front.tags),
                 front.description or "",
                 document.text or "",
@@ -101,10 +98,3 @@ def read_texts(connection: sqlite3.Connection, row_id: int) -> IndexedTexts:
     except (zlib.error, ValueError) as error:
         raise sqlite3.DatabaseError(f"the copy of {path!r} in the index is damaged: {error}") from error
     return IndexedTexts(path.replace(_SEPARATOR, " "), title, tags, description, body)
-
-
-def _title(document: Document) -> str:
-    if document.front.title:
-        return document.front.title
-    heading = _HEADING.search(document.text or "", 0, 2_000)
-    return heading[1] if heading else stem(document.path.rpartition("/")[2])

@@ -3,6 +3,7 @@
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
+import asyncio
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -116,8 +117,15 @@ class DeleteDocumentArgs(DocumentArgs):
     project: ProjectName = None
 
 
-async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolContext) -> str:
-    return (await guide.load_view(args.project, context)).project.name
+async def _document_to_delete(args: DeleteDocumentArgs, guide: Guide, context: ToolContext) -> str:
+    """The document, which must exist before anybody is asked about it."""
+
+    def find() -> str:
+        path = changes.find(view, args.category_dir, args.name)
+        return f"{path} of the project {view.project.name}"
+
+    view = await guide.load_view(args.project, context)
+    return await asyncio.to_thread(find)
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
@@ -125,8 +133,8 @@ async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolCon
     permissions=["documents:write"],
     confirm=Confirm(
         "DELETE_DOCUMENT",
-        ask="Delete the document {name} in {category_dir} of the project {target} permanently?",
-        target=_project_name,
+        ask="Delete the document {target} permanently?",
+        target=_document_to_delete,
     ),
     tags=["documents"],
     examples=[

@@ -59,7 +59,8 @@ async def set_project_flag(args: SetProjectFlagArgs, guide: Guide, context: Tool
         set_project_flag(flag="tdd", value=null)    # removes it
     """
     view = await guide.change_project(args.project, context, changes.set_project_flag, args.flag, args.value)
-    return view.result({"flag": args.flag, "value": args.value}, _describe_change(args.flag, args.value))
+    value = view.project.flags.get(args.flag)
+    return view.result({"flag": args.flag, "value": value}, _describe_change(args.flag, value))
 
 
 class GetProjectFlagArgs(ToolArguments):
@@ -151,8 +152,8 @@ async def set_feature_flag(args: SetFeatureFlagArgs, guide: Guide) -> GuideResul
         set_feature_flag(flag="beta", value=true)
         set_feature_flag(flag="beta", value=null)    # removes it
     """
-    await guide.change_configuration(changes.set_feature_flag, args.flag, args.value)
-    return GuideResult.ok({"flag": args.flag, "value": args.value}, _describe_change(args.flag, args.value))
+    value = (await guide.change_configuration(changes.set_feature_flag, args.flag, args.value)).flags.get(args.flag)
+    return GuideResult.ok({"flag": args.flag, "value": value}, _describe_change(args.flag, value))
 
 
 class GetFeatureFlagArgs(ToolArguments):

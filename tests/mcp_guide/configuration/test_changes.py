@@ -127,7 +127,14 @@ def test_renaming_a_collection_updates_the_collections_that_name_it():
 
 def test_a_clone_copies_everything_but_the_folder_and_the_mode():
     source = Project(
-        "app", Path("/docs"), Path("/work/app"), {"lang": LANG}, {"c": Collection("c", ("lang",))}, {"f": 1}, "CHECK"
+        "app",
+        Path("/docs"),
+        Path("/team"),
+        Path("/work/app"),
+        {"lang": LANG},
+        {"c": Collection("c", ("lang",))},
+        {"f": 1},
+        "CHECK",
     )
     before = Configuration(projects={"app": source}, flags={"g": True})
     after = changes.clone_project(before, "app", "copy", folder=Path("/work/copy"))
@@ -135,7 +142,14 @@ def test_a_clone_copies_everything_but_the_folder_and_the_mode():
         projects={
             "app": source,
             "copy": Project(
-                "copy", Path("/docs"), Path("/work/copy"), source.categories, source.collections, {"f": 1}, None
+                "copy",
+                Path("/docs"),
+                Path("/team"),
+                Path("/work/copy"),
+                source.categories,
+                source.collections,
+                {"f": 1},
+                None,
             ),
         },
         flags={"g": True},

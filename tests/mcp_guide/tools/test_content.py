@@ -399,3 +399,15 @@ async def test_documents_that_cannot_be_shown_take_no_place_on_a_page(call, root
     write_documents(root, {f"many/b{number:02}.md": "text\n" for number in range(60)})
     got = await value(call, "get_content", expression="many")
     assert (len(got["documents"]), len(got["left_out"]), "next_cursor" in got) == (60, 60, False)
+
+
+async def test_a_part_that_matches_nothing_is_named(call):
+    failed, answer = await call("get_content", expression="lang/swift+rust")
+    assert (failed, answer["value"]["documents"]) == (False, ["lang/rust.md"])
+    assert answer["message"] == "1 document. Nothing matches lang/swift."
+
+
+async def test_a_list_shows_the_first_heading_of_a_document_without_a_title(call, root):
+    write_documents(root, {"plain/a.md": "Text\n\n# The heading\n", "plain/b.txt": "No heading\n"})
+    listed = await value(call, "list_documents", expression="plain")
+    assert [document["title"] for document in listed["documents"]] == ["The heading", "b"]

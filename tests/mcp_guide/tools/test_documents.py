@@ -2,6 +2,7 @@
 
 import pytest
 
+from mcp_core import Request
 from tests.mcp_guide.guide_server import error, value
 
 CREATE = {"category_dir": "lang", "name": "go", "content": "# Go\n", "explicit_action": "CREATE_DOCUMENT"}
@@ -56,3 +57,20 @@ async def test_updating_or_deleting_a_missing_document_suggests_similar_ones(cal
         words = {"explicit_action": tool.upper()}
         kind, said = await error(call, tool, category_dir="lang", name="pyton", **more, **words)
         assert (kind, "lang/python.md" in said) == ("NotFoundError", True)
+
+
+async def test_a_missing_document_is_an_error_before_anybody_is_asked(app):
+    asked: list[str] = []
+
+    async def ask(question: str) -> bool:
+        asked.append(question)
+        return True
+
+    arguments = {"category_dir": "lang", "name": "pyton", "explicit_action": "DELETE_DOCUMENT"}
+    answer = await app.answer(Request("delete_document", arguments, app.local_caller, ask=ask))
+    assert ("lang/python.md" in answer.text, answer.is_error, asked) == (True, True, [])
+    answer = await app.answer(Request("delete_document", {**arguments, "name": "python"}, app.local_caller, ask=ask))
+    assert (answer.is_error, asked) == (
+        False,
+        ["Delete the document lang/python.md of the project default permanently?"],
+    )

@@ -44,6 +44,14 @@ async def test_a_value_comes_back_as_it_was_set(call, kept):
         assert (back, type(back)) == (kept, type(kept))
 
 
+@pytest.mark.parametrize(("written", "stored"), [("false", False), ("Off", False), ("no", False), ("on", True)])
+async def test_a_switch_in_quotes_switches(call, root, written, stored):
+    (root / "lang" / "gated.md").write_text("---\nrequires: beta\n---\nGated\n")
+    for scope in ("feature", "project"):
+        assert (await value(call, f"set_{scope}_flag", flag="beta", value=written))["value"] is stored
+    assert (await call("get_content", expression="lang/gated"))[0] is not stored
+
+
 @pytest.mark.parametrize("wrong", [{"a": 1}, [1], [["a"]]])
 async def test_other_values_are_refused(call, wrong):
     assert (await error(call, "set_project_flag", flag="kept", value=wrong))[0] == "ValidationError"

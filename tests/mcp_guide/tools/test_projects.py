@@ -149,14 +149,32 @@ async def test_a_change_by_hand_is_seen_by_the_next_call(call, tmp_path, root):
     assert "CHECK mode" in answer["instruction"]
 
 
-async def test_a_project_with_its_own_document_root_sees_only_its_documents(call, tmp_path):
+async def test_the_documents_of_the_company_and_the_team_stay_visible_in_a_project_with_its_own(call, tmp_path):
+    write_documents(tmp_path / "team", {"lang/python.md": "# Team Python\n"})
+    write_documents(tmp_path / "own", {"lang/python.md": "# Our own Python\n", "notes/a.md": "# A\n"})
+    (tmp_path / "guide.yaml").write_text(
+        f"projects:\n  shop:\n    docs_root: {tmp_path / 'own'}\n    team_docs_root: {tmp_path / 'team'}\n"
+    )
+    mine = await value(call, "get_content", expression="lang/python", project="shop", format="json")
+    texts = [document["text"] for document in mine["content"]]
+    assert texts == ["# Python\n", "# Team Python\n", "# Our own Python\n"]
+    found = await value(call, "search_content", query="python", project="shop")
+    assert (found["total"], {hit["title"] for hit in found["hits"]}) == (3, {"Python", "Team Python", "Our own Python"})
+    assert (await value(call, "get_content", expression="docs/api", project="shop"))["content"] == "# API\n"
+    assert (await value(call, "get_content", expression="lang/python"))["content"] == "# Python\n"
+
+
+async def test_a_project_changes_its_own_documents_only(call, tmp_path, root):
     write_documents(tmp_path / "own", {"lang/python.md": "# Our own Python\n"})
     (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    docs_root: {tmp_path / 'own'}\n")
-    mine = await value(call, "get_content", expression="lang", project="shop")
-    assert mine == {"content": "# Our own Python\n", "documents": ["lang/python.md"]}
-    assert (await value(call, "search_content", query="python", project="shop"))["total"] == 1
-    assert (await error(call, "get_content", expression="docs/api", project="shop"))[0] == "NotFoundError"
-    assert (await value(call, "get_content", expression="lang/python"))["content"] == "# Python\n"
+    delete = {"category_dir": "lang", "explicit_action": "DELETE_DOCUMENT", "project": "shop"}
+    kind, words = await error(call, "delete_document", name="rust", **delete)
+    assert (kind, f"several projects share, in {str(root)!r}" in words) == ("ConflictError", True)
+    assert await value(call, "delete_document", name="python", **delete) == {"path": "lang/python.md"}
+    assert (root / "lang" / "python.md").exists()
+    made = {"category_dir": "lang", "name": "go", "content": "# Go", "explicit_action": "CREATE_DOCUMENT"}
+    await value(call, "create_document", **made, project="shop")
+    assert (tmp_path / "own" / "lang" / "go.md").exists()
 
 
 async def test_an_invalid_configuration_is_an_error_with_its_line_and_is_not_changed(call, tmp_path):
