@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "audit": "read the audit trail of a server, follow it, or verify it",
     "govern": "put policies and pins in front of other servers",
     "config": "show the settings of a server, and where each was written",
+    "db": "check, back up or upgrade the databases of servers",
     "token": "create, list and revoke the tokens of callers over HTTP",
     "new": "make a new server, as a project of its own",
     "package": "write what publishes a server: bundle, plugin, image",

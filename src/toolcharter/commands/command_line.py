@@ -140,6 +140,10 @@ def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911, PLR0912 - 
             from toolcharter.commands import config  # noqa: PLC0415
 
             return config
+        case "db":
+            from toolcharter.commands import db  # noqa: PLC0415
+
+            return db
         case "evaluate":
             from toolcharter.commands import evaluate  # noqa: PLC0415
 

@@ -115,26 +115,19 @@ class Migrations:
         if _is_postgres(connection):
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": self.version_table})
         state = self._state(connection)
-        current = state.migration
-        if current is not None and current not in self.names:
-            raise CannotStart(
-                f"The database is at {current!r}{_written_by(state.writer)}, which is newer than this server knows "
-                f"({self.names[-1]!r}). Update the server."
-            )
-        if current is None and state.lines and state.difference:
-            raise CannotStart(self._refusal(state))
-        if (made := self.earlier(state)) is not None:
-            if not earlier:
-                raise CannotStart(self._refusal(state))
+        made = self.earlier(state)
+        if (refusal := self.refusal(state)) is not None and not (earlier and made):
+            raise CannotStart(refusal)
+        if made is not None:
             made.upgrade(connection)
             self._alembic(connection, "stamp", made.migration)
-        elif current is None and state.lines:
+        elif state.migration is None and state.lines:
             # Tables as expected, from before they had a version.
             self._alembic(connection, "stamp", "head")
         self._alembic(connection, "upgrade", "head")
         self._sign(connection)
         if (ended := self._state(connection)).difference:
-            raise CannotStart(self._refusal(state if current == self.names[-1] else ended))
+            raise CannotStart(self._different(ended))
 
     def earlier(self, state: SchemaState) -> EarlierSchema | None:
         """The released version that made a schema in another way, if one did."""
@@ -143,12 +136,22 @@ class Migrations:
         known: Mapping[str, EarlierSchema] = runpy.run_path(str(self.folder / EARLIER_FILE)).get("EARLIER", {})
         return known.get(table_schema.digest(state.lines))
 
-    def _refusal(self, state: SchemaState) -> str:
+    def refusal(self, state: SchemaState) -> str | None:
+        """Why no server starts with a database, and what to do. None if one does."""
+        if state.migration is not None and state.migration not in self.names:
+            return (
+                f"The database is at {state.migration!r}{_written_by(state.writer)}, which is newer than this server "
+                f"knows ({self.names[-1]!r}). Update the server."
+            )
         if (made := self.earlier(state)) is not None:
             return (
                 f"The tables of {self.server} were made by {made.written_by}; this version does not start with them as "
                 f"they are. Run `toolcharter db upgrade {self.server}` with the same {self.option}; it makes a copy."
             )
+        was_made = bool(state.lines) if state.migration is None else state.migration == self.names[-1]
+        return self._different(state) if was_made and state.difference else None
+
+    def _different(self, state: SchemaState) -> str:
         at = f"at {state.migration!r}" if state.migration else "without a version"
         return (
             f"The tables of {self.server}, {at}{_written_by(state.writer)}, are not as this version expects "
