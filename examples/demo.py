@@ -205,7 +205,7 @@ async def delete_note(
     """
     note = notebook.get(note_id)
     del notebook.notes[note.id]
-    return Result.ok({"deleted": note.id}, hints=hints.for_deleted("note", note.id, note.title))
+    return Result.ok({"deleted": note.id}, hints=hints.for_deleted("note", note.title))
 
 
 @tool.generation(

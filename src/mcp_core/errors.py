@@ -66,10 +66,21 @@ class InvalidArguments(ToolError):
     kind = "validation"
     default_instruction = instructions.correct_and_call_again("the arguments named in the error")
 
-    def __init__(self, error: str, *, fields: Sequence[str] = (), **channels: Any) -> None:
-        """`fields` are the arguments to correct."""
+    def __init__(
+        self,
+        error: str,
+        *,
+        fields: Sequence[str] = (),
+        alternatives: bool = False,
+        lacks_consent: bool = False,
+        **channels: Any,
+    ) -> None:
+        """`fields` are the arguments to correct; of `alternatives`, only one can be given.
+
+        `lacks_consent`: the literal that states the user's request is missing or wrong.
+        """
         super().__init__(error, **channels)
-        self.fields = tuple(fields)
+        self.fields, self.alternatives, self.lacks_consent = tuple(fields), alternatives, lacks_consent
 
 
 class NotFound(ToolError):

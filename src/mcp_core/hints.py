@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validat
 from pydantic.alias_generators import to_camel
 
 from mcp_core.text import json_text
-from mcp_core.text.plurals import count
+from mcp_core.text.plurals import count, duration
 
 SourceQuality = Literal["high", "medium", "low", "unknown"]
 ValidityPeriod = Literal["immediate", "short", "medium", "long", "indefinite"]
@@ -66,7 +66,7 @@ class Evidence(_HintModel):
         """The formula with its numbers, as a sentence."""
         parts = [f"{self.completeness:.0%} complete", f"{self.source} quality source"]
         if self.age_seconds:
-            parts.append(f"{self.age_seconds:.0f} s old (half-life {self.half_life_seconds:.0f} s)")
+            parts.append(f"{duration(self.age_seconds)} old (half-life {duration(self.half_life_seconds)})")
         if self.samples is not None:
             parts.append(f"{count(self.samples, 'sample')} ({self.samples_for_half} give half confidence)")
         return f"Confidence {self.confidence:.2f}: {', '.join(parts)}."
@@ -196,8 +196,6 @@ class HintMetadata(_HintModel):
 
 
 NO_IMPACT = EstimatedImpact(benefit=0.0, effort=0.0)
-BENEFIT: Mapping[Level, float] = {"critical": 1.0, "high": 0.75, "medium": 0.5, "low": 0.25}
-"""The benefit of a suggested action by its priority, where nothing better is known."""
 CALLS_OF_FULL_EFFORT = 10
 
 
@@ -207,11 +205,9 @@ def effort_of(calls: int) -> float:
 
 
 def impact_of(steps: Sequence[SuggestedAction]) -> EstimatedImpact:
-    """The benefit of the most important step, and the effort of all; an argument to find out counts as a call."""
-    if not steps:
-        return NO_IMPACT
+    """The effort of steps whose benefit nobody has computed; an argument to find out counts as a call."""
     calls = len(steps) + sum(len(step.needs or ()) for step in steps)
-    return EstimatedImpact(benefit=max(BENEFIT[step.priority] for step in steps), effort=effort_of(calls))
+    return EstimatedImpact(benefit=0.0, effort=effort_of(calls)) if steps else NO_IMPACT
 
 
 class AgentHints(_HintModel):
@@ -404,10 +400,21 @@ def for_updated(
 
 
 def for_deleted(
-    kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
+    kind: str,
+    label: str,
+    *,
+    then: Sequence[SuggestedAction] = (),
+    risks: Sequence[RiskFactor] = (),
+    evidence: Evidence | None = None,
 ) -> AgentHints:
-    """Hints after something was deleted."""
-    return _for_change("deleted", (kind, id, label), then, evidence)
+    """Hints after something was deleted, which they name but do not refer to. `risks` are what was lost with it."""
+    return AgentHints(
+        evidence=evidence or Evidence(),
+        suggested_next_actions=tuple(then),
+        risk_factors=tuple(risks),
+        estimated_impact=impact_of(then),
+        why=f"The {kind} {label!r} was deleted, and the store has confirmed it.",
+    )
 
 
 def for_value(*, evidence: Evidence | None = None, then: Sequence[SuggestedAction] = (), why: str = "") -> AgentHints:
@@ -459,13 +466,22 @@ def for_permission(missing: Sequence[str]) -> AgentHints:
     )
 
 
-def for_consent(tool: str) -> AgentHints:
-    """Hints when the person has not agreed."""
+def for_consent(tool: str, fields: Sequence[str] = ()) -> AgentHints:
+    """Hints when the person has not agreed: ask them, and nothing else. `fields` are wrong as well."""
     return AgentHints(
         evidence=_FAILED,
         validity_period="immediate",
-        context_needed=("the user's consent to exactly this action",),
-        constraints=(f"{tool} runs only after the user has agreed.",),
+        context_needed=("the user's consent to exactly this action", *(f"a valid value for {one}" for one in fields)),
+        constraints=(f"{tool} runs only after the user has asked for exactly this.",),
+        warnings=(
+            HintWarning(
+                type="validation",
+                severity="high",
+                message="Nothing was done.",
+                suggested_fix="Ask the user whether they want exactly this.",
+                auto_fixable=False,
+            ),
+        ),
         why="The user has not agreed to this action.",
     )
 

@@ -44,7 +44,7 @@ GENERATED = [
     hints.for_empty(then=[NEXT]),
     hints.for_created("note", "note_1", "A", then=[NEXT]),
     hints.for_updated("note", "note_1", "A"),
-    hints.for_deleted("note", "note_1", "A"),
+    hints.for_deleted("note", "A"),
     hints.for_value(),
     hints.for_not_found(nearest=["note_1"]),
     hints.for_validation_error(["a"], retry=NEXT),
@@ -103,7 +103,7 @@ def test_better_evidence_never_lowers_the_confidence(less: Evidence, data: st.Da
         (
             Evidence(age_seconds=60, half_life_seconds=60),
             0.5,
-            "Confidence 0.50: 100% complete, high quality source, 60 s old (half-life 60 s).",
+            "Confidence 0.50: 100% complete, high quality source, 1 minute old (half-life 1 minute).",
         ),
         (
             Evidence(samples=15, samples_for_half=5),
@@ -119,7 +119,7 @@ def test_better_evidence_never_lowers_the_confidence(less: Evidence, data: st.Da
             Evidence(completeness=0.5, age_seconds=60, half_life_seconds=60, samples=5, source="medium"),
             0.1,
             (
-                "Confidence 0.10: 50% complete, medium quality source, 60 s old (half-life 60 s), "
+                "Confidence 0.10: 50% complete, medium quality source, 1 minute old (half-life 1 minute), "
                 "5 samples (5 give half confidence)."
             ),
         ),
@@ -468,7 +468,7 @@ def test_a_complete_list_suggests_no_further_page(total: int | None):
     assert hints.for_list(3, total, more=MORE, then=[NEXT]) == AgentHints(
         evidence=Evidence(),
         suggested_next_actions=(NEXT,),
-        estimated_impact=EstimatedImpact(benefit=0.5, effort=0.1),
+        estimated_impact=EstimatedImpact(benefit=0.0, effort=0.1),
         why="All 3 items are shown.",
     )
 
@@ -498,7 +498,7 @@ def test_an_old_list_is_trusted_less_empty_or_not(shown: int):
 @pytest.mark.requirement("HIN-5")
 @pytest.mark.parametrize(
     ("generate", "word"),
-    [(hints.for_created, "created"), (hints.for_updated, "updated"), (hints.for_deleted, "deleted")],
+    [(hints.for_created, "created"), (hints.for_updated, "updated")],
 )
 def test_a_change_points_to_the_thing_that_changed(generate, word: str):
     resource = RelatedResource(type="note", id="note_1", label="Errand", relevance=1.0)
@@ -511,9 +511,16 @@ def test_a_change_points_to_the_thing_that_changed(generate, word: str):
         evidence=doubtful,
         suggested_next_actions=(NEXT,),
         related_resources=(resource,),
-        estimated_impact=EstimatedImpact(benefit=0.5, effort=0.1),
+        estimated_impact=EstimatedImpact(benefit=0.0, effort=0.1),
         why=why,
     )
+
+
+def test_a_deleted_thing_is_named_but_not_referred_to():
+    loss = RiskFactor(type="accuracy", severity="high", description="3 notes.", probability=1.0, impact=0.5)
+    made = hints.for_deleted("list", "Errands", risks=[loss])
+    assert (made.related_resources, made.risk_factors) == ((), (loss,))
+    assert made.why == "The list 'Errands' was deleted, and the store has confirmed it."
 
 
 @pytest.mark.requirement("HIN-5")
@@ -599,10 +606,10 @@ def test_the_lean_form_has_only_what_an_agent_acts_on():
     }
 
 
-def test_the_impact_of_steps_follows_from_their_priority_and_number():
+def test_the_effort_of_steps_follows_from_their_number_and_no_benefit_is_made_up():
     low, high = SuggestedAction(action="list", priority="low"), SuggestedAction(action="get", priority="high")
     asking = SuggestedAction(action="review", needs=(NeededArgument(name="grade"),))
     assert hints.impact_of([]) == hints.NO_IMPACT
-    assert hints.impact_of([low]) == EstimatedImpact(benefit=0.25, effort=0.1)
-    assert hints.impact_of([low, high, asking]) == EstimatedImpact(benefit=0.75, effort=0.4)
+    assert hints.impact_of([low]) == EstimatedImpact(benefit=0.0, effort=0.1)
+    assert hints.impact_of([low, high, asking]) == EstimatedImpact(benefit=0.0, effort=0.4)
     assert hints.impact_of([low] * 12).effort == 1.0

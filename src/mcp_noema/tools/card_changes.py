@@ -35,7 +35,7 @@ class CardSelectionArguments(Arguments):
     def selection(self) -> CardSelection:
         """The selection for the repository."""
         if bool(self.card_ids) == (self.query is not None):
-            raise InvalidArguments("Give either cardIds or query.", fields=("cardIds", "query"))
+            raise InvalidArguments("Give either cardIds or query.", fields=("cardIds", "query"), alternatives=True)
         if self.card_ids:
             return list(dict.fromkeys(self.card_ids))
         query = parse(self.query or "")
@@ -187,7 +187,7 @@ async def set_due_date(args: SetDueDate, store: Store, clock: ClockAndRandom, co
     """
     day = args.days if args.days is not None else args.day
     if day is None or (args.days is not None and args.day is not None):
-        raise InvalidArguments("Give either date or days.", fields=("date", "days"))
+        raise InvalidArguments("Give either date or days.", fields=("date", "days"), alternatives=True)
     changed = await store.write(store.cards.set_due, owner(context), args.selection(), day, clock.now())
     value = _changed_json(changed) | {"due": iso(changed.until), "expectedRecall": changed.recall}
     return JsonResult.ok(value, hints=_due_date_hints(changed, clock.now()))

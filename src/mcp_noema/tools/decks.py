@@ -288,7 +288,9 @@ async def update_deck(args: UpdateDeck, store: Store, clock: ClockAndRandom, con
     change = DeckChange(args.name, args.description, preset or None)
     if change == DeckChange():
         raise InvalidArguments(
-            "Nothing to update: give a name, a description or a preset.", fields=("name", "description", "preset")
+            "Nothing to update: give a name, a description or a preset.",
+            fields=("name", "description", "preset"),
+            alternatives=True,
         )
     view = await store.write(store.decks.change, owner(context), args.deck_id, change, clock.now())
     then = _next_steps(view)
@@ -343,7 +345,7 @@ async def delete_deck(args: DeleteDeck, store: Store, clock: ClockAndRandom, con
         "notes": deleted.notes,
         "cards": deleted.cards,
     }
-    agent_hints = hints.for_deleted("deck", args.deck_id, deleted.name)
+    agent_hints = hints.for_deleted("deck", deleted.name)
     return JsonResult.ok(
         value, message=f"Deck {deleted.name!r} was deleted with {count(deleted.cards, 'card')}.", hints=agent_hints
     )

@@ -345,5 +345,5 @@ async def delete_note(args: DeleteNote, store: Store, clock: ClockAndRandom, con
     The review log stays. It cannot be undone.
     """
     deleted = await store.write(store.notes.remove, owner(context), args.note_id, clock.now())
-    agent_hints = hints.for_deleted("note", args.note_id, shorten(deleted.note.values[0]))
+    agent_hints = hints.for_deleted("note", shorten(deleted.note.values[0]))
     return JsonResult.ok({"deleted": str(args.note_id), "cards": len(deleted.cards)}, hints=agent_hints)

@@ -61,7 +61,7 @@ def _study(deck_id: DeckId | None, cards: int, basis: Basis, description: str) -
 
 def _check_card_or_deck(card_id: CardId | None, deck_id: DeckId | None) -> None:
     if card_id is not None and deck_id is not None:
-        raise InvalidArguments("Give cardId or deckId, not both.", fields=("cardId", "deckId"))
+        raise InvalidArguments("Give cardId or deckId, not both.", fields=("cardId", "deckId"), alternatives=True)
 
 
 # --- retention ---------------------------------------------------------------------------------------------

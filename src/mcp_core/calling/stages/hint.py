@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from mcp_core import hints
 from mcp_core.calling.policy import HintDetail
 from mcp_core.calling.records import Permit
+from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
@@ -47,15 +48,16 @@ class HintPolicy:
 
 
 def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
-    properties = spec.input_schema.get("properties", {})
-    return [
-        NeededArgument(
-            name=name,
-            description=properties[name].get("description"),
-            choices=tuple(properties[name]["enum"]) if "enum" in properties[name] else None,
-        )
-        for name in spec.input_schema.get("required", ())
-    ]
+    return [_argument(spec, name) for name in spec.input_schema.get("required", ())]
+
+
+def _argument(spec: ToolSpec, name: str) -> NeededArgument:
+    """An argument to add. The literal that states the user's request is not shown: only the user can ask for it."""
+    if name == CONSENT_FIELD:
+        return NeededArgument(name=name, description="Only after the user has asked for exactly this.")
+    schema = spec.input_schema["properties"][name]
+    choices = tuple(schema["enum"]) if "enum" in schema else None
+    return NeededArgument(name=name, description=schema.get("description"), choices=choices)
 
 
 def hint_success(returned: AgentHints | None, permit: Permit, value: Any, policy: HintPolicy) -> str:
@@ -120,8 +122,7 @@ def _for_failure(
     retry = hints.SuggestedAction(action=spec.name, priority="high", data=_retry_arguments(arguments))
     match failure.error_type:
         case "ValidationError":
-            correction = retry.model_copy(update={"category": "correction", "data": None})
-            return hints.for_validation_error(getattr(error, "fields", ()), retry=correction)
+            return _for_validation_error(spec, arguments or {}, error)
         case "PermissionError":
             return hints.for_permission(spec.permissions)
         case "RateLimitError":
@@ -136,6 +137,25 @@ def _for_failure(
             return hints.for_value(
                 evidence=hints.Evidence(completeness=0.0), why="A rule does not allow it in the current state."
             )
+
+
+def _for_validation_error(spec: ToolSpec, arguments: Mapping[str, Any], error: BaseException | None) -> AgentHints:
+    """Suggest the same call with the arguments that were right; the wrong ones are needed again."""
+    fields: Sequence[str] = getattr(error, "fields", ())
+    if getattr(error, "lacks_consent", False):
+        return hints.for_consent(spec.name, [name for name in fields if name != CONSENT_FIELD])
+    known = spec.input_schema.get("properties", {})
+    right = {name: value for name, value in arguments.items() if name in known and name not in fields}
+    wrong = [name for name in fields if name in known]
+    needed = wrong[:1] if getattr(error, "alternatives", False) else wrong
+    retry = hints.SuggestedAction(
+        action=spec.name,
+        priority="high",
+        data=_retry_arguments(right),
+        needs=tuple(_argument(spec, name) for name in needed) or None,
+        category="correction",
+    )
+    return hints.for_validation_error(fields, retry=retry)
 
 
 def _retry_arguments(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:

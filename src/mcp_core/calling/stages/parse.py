@@ -79,7 +79,10 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MAX_ERRORS])
     instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(
-        f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
+        f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.",
+        fields=tuple(fields),
+        instruction=instruction,
+        lacks_consent=is_consent,
     )
 
 
