@@ -94,6 +94,8 @@ _SECRET_NAME = re.compile(
 _MAX_SECRET_BITS = 256
 """A secret number is shorter. A number of many thousand digits cannot be converted to text."""
 _NEVER_SECRET = (bool, float)
+_MAX_KEPT_NAME = 200
+"""Names of fields come from callers: a cache of long ones would fill the memory."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT = (
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
@@ -125,9 +127,13 @@ _SECRET_TEXT = (
 )
 
 
-@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Whether a field of this name is treated as a secret."""
+    return _is_secret_name(name) if len(name) <= _MAX_KEPT_NAME else _is_secret_name.__wrapped__(name)
+
+
+@lru_cache(maxsize=1024)
+def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(_CAMEL.sub("_", name)) is not None
 
 

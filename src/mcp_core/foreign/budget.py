@@ -1,6 +1,7 @@
 """The budget of foreign data. It is looked at before the data is walked, shown, redacted, validated or matched."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
 
 MAX_NODES = 50_000
@@ -9,6 +10,7 @@ MAX_LENGTH = 1_000_000
 """Characters of all texts and keys together."""
 MAX_DEPTH = 100
 """Recursive code has room for ten times as many levels."""
+_CUT = "..."
 
 
 class TooLarge(ValueError):
@@ -48,3 +50,27 @@ def check_length(text: str | bytes, what: str = "The text", *, length: int = MAX
     """Raise TooLarge if a text is longer than its budget."""
     if len(text) > length:
         raise TooLarge(f"{what} has {len(text):,} characters; at most {length:,} are accepted.")
+
+
+def shorten(value: Any, *, nodes: int, length: int, depth: int = MAX_DEPTH) -> Any:
+    """The beginning of data, as JSON has it, for display. "..." stands for what is cut off."""
+    left = [nodes, length]
+
+    def copy(item: Any, levels: int) -> Any:
+        left[0] -= 1
+        if isinstance(item, str):
+            text = item if len(item) <= left[1] else item[: left[1]] + _CUT
+            left[1] = max(0, left[1] - len(item))
+            return text
+        if not isinstance(item, Mapping | Sequence):
+            return item
+        if levels == 0:
+            return _CUT
+        inner = cast(Mapping[Any, Any] | Sequence[Any], item)
+        if isinstance(inner, Mapping):
+            first = islice(inner.items(), max(0, left[0]))
+            return {copy(key, levels - 1): copy(part, levels - 1) for key, part in first}
+        parts = [copy(part, levels - 1) for part in inner[: max(0, left[0])]]
+        return parts if len(parts) == len(inner) else [*parts, _CUT]
+
+    return copy(value, depth)

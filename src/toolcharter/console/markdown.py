@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _SAFE = ("http://", "https://", "mailto:")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|/", re.IGNORECASE)
 _MAX_LEVEL = 6
+_MAX_LENGTH, _MAX_LINES, _MAX_MARKS = 200_000, 5_000, 2_000
+"""A longer text is shown as it is. Marks are those of a paragraph, for which the parser takes quadratic time."""
+_MARKS = re.compile(r"[\[*_~]")
 _TABLE = Html('<div class="scroll" tabindex="0"><table>')
 
 FindAddress = Callable[[str], str | None]
@@ -25,6 +28,8 @@ FindAddress = Callable[[str], str | None]
 
 def render(text: str, top: int = 3) -> Html:
     """The text as HTML. Its headings begin at the level `top`, as the page has headings of its own above them."""
+    if _is_costly(text):
+        return _plain(text)
     parser = _parser(with_relative_links=False)
     tokens = parser.parse(escape_lines(text))
     _prepare(tokens, top, None)
@@ -33,11 +38,23 @@ def render(text: str, top: int = 3) -> Html:
 
 def render_document(text: str, find_address: FindAddress, taken: set[str]) -> Html:
     """A document: its relative links lead on, and headings have addresses. `taken` are the ids of the page so far."""
+    if _is_costly(text):
+        return _plain(text)
     parser = _parser(with_relative_links=True)
     tokens = parser.parse(escape_lines(text))
     _prepare(tokens, 1, find_address)
     _add_anchors(tokens, taken)
     return Html(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _is_costly(text: str) -> bool:
+    if len(text) > _MAX_LENGTH or text.count("\n") > _MAX_LINES:
+        return True
+    return any(len(_MARKS.findall(part)) > _MAX_MARKS for part in text.split("\n\n") if len(part) > _MAX_MARKS)
+
+
+def _plain(text: str) -> Html:
+    return element("pre", escape_lines(text[:_MAX_LENGTH]), "..." if len(text) > _MAX_LENGTH else "")
 
 
 @cache
@@ -92,14 +109,16 @@ def _add_anchors(tokens: "list[Token]", taken: set[str]) -> None:
     """Give each heading an id made from its words, and a link to itself, as on GitHub."""
     from markdown_it.token import Token  # noqa: PLC0415 - with the parser
 
+    numbers: dict[str, int] = {}
     for heading, words in pairwise(tokens):
         if heading.type != "heading_open":
             continue
         slug = first = _slug(words.content) or "section"
-        number = 0
+        number = numbers.get(first, 0)
         while slug in taken:
             number += 1
             slug = f"{first}-{number}"
+        numbers[first] = number
         taken.add(slug)
         heading.attrSet("id", slug)
         link = element("a", href=f"#{slug}", class_="anchor", aria_label=f"Link to: {words.content}")

@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar, cast
 
 from mcp_core.calling.records import VerbatimResult
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import Conflict
+from mcp_core.foreign.bounded import Unfinished, run_bounded
+from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import AnswerPolicy
 from toolcharter.govern.upstream.transport import as_object
@@ -42,7 +44,12 @@ _LINE_ENDS = dict.fromkeys(map(ord, "\x0c\x85\u2028\u2029"), "\n")
 """Byte order marks, soft hyphens and rare line ends are common in files and pages. They hide nothing."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MAX_TEXT = 100_000
-"""How many characters of an answer are examined."""
+"""How many characters of a text are examined."""
+_MAX_SMALL_TEXTS, _MAX_SMALL_NODES, _MAX_SMALL_LENGTH = 100, 5_000, 200_000
+"""What is examined in this process takes 50 ms at most."""
+DEADLINE = 5.0
+"""Seconds for an answer in a worker process."""
+T = TypeVar("T")
 
 
 def to_result(result: Mapping[str, Any]) -> VerbatimResult:
@@ -60,6 +67,53 @@ def texts(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
     """The texts of content blocks, embedded resources included."""
     found = [block.get("text") or as_object(block.get("resource")).get("text") for block in blocks]
     return [text for text in found if isinstance(text, str)]
+
+
+async def prepare(
+    result: VerbatimResult, policy: AnswerPolicy | None, tool: str, action: OnHiddenOrders
+) -> VerbatimResult:
+    """An answer as an agent may read it: the policy is applied, and it is examined. Raises Conflict to withhold it.
+
+    Large ones go to a worker process, as do the patterns of a charter: both may hold the interpreter's lock for long.
+    """
+    redacts = policy is not None and bool(policy.redact)
+    if policy is None and action == "ignore":
+        return result
+    if not redacts and _is_small(len(result.content), [texts(result.content), result.structured]):
+        return prepare_now(result, policy, tool, action)
+    return await _bounded(f"the answer of {tool!r}", prepare_now, result, policy, tool, action)
+
+
+def prepare_now(
+    result: VerbatimResult, policy: AnswerPolicy | None, tool: str, action: OnHiddenOrders
+) -> VerbatimResult:
+    """The same without a worker process."""
+    return examine(result if policy is None else apply_policy(result, policy, tool), tool, action)
+
+
+async def find_warning(found: Sequence[str], what: str, action: OnHiddenOrders) -> str | None:
+    """`warning_for`, in a worker process if there are many texts."""
+    if action == "ignore" or _is_small(len(found), found):
+        return warning_for(found, what, action)
+    return await _bounded(what, warning_for, found, what, action)
+
+
+def _is_small(count: int, value: Any) -> bool:
+    try:
+        check_size(value, nodes=_MAX_SMALL_NODES, length=_MAX_SMALL_LENGTH)
+    except TooLarge:
+        return False
+    return count <= _MAX_SMALL_TEXTS
+
+
+async def _bounded(what: str, function: Callable[..., T], *arguments: Any) -> T:
+    try:
+        return await run_bounded(function, *arguments, deadline=DEADLINE)
+    except Unfinished as error:
+        raise Conflict(
+            f"{what[0].upper()}{what[1:]} was withheld: it could not be examined. {error} "
+            "Ask for less, with a filter or a smaller page."
+        ) from None
 
 
 def apply_policy(result: VerbatimResult, policy: AnswerPolicy, tool: str) -> VerbatimResult:

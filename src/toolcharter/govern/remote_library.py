@@ -22,7 +22,7 @@ from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
 from mcp_core.registry import ToolRegistry
 from mcp_core.text.json_text import JsonObject
-from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
+from toolcharter.govern.answers import find_warning, hidden_orders, text_block, texts
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
 from toolcharter.govern.offers import Offer, address_policy, offers_of
@@ -38,6 +38,9 @@ logger = logging.getLogger(__name__)
 LIST_SECONDS = 10.0
 """How long a list waits for an upstream that starts. One that takes longer is left out."""
 PAGE = 1000
+_ROLES = ("user", "assistant")
+_MAX_VALUES = 100
+"""Of a completion, by the protocol."""
 """How many items are on a page of a list."""
 _LISTS = {listed.method: listed for listed in (PROMPTS, RESOURCES, TEMPLATES)}
 _SECONDS = 125.0
@@ -271,8 +274,8 @@ class RemoteLibrary(LiveLibrary):
         send = partial(upstream.request, context.caller_key, method, params, seconds=_SECONDS, meta=meta, person=person)
         result = await person.answered(send, "the request")
         if method == "prompts/get":
-            return self._examined_prompt(server, str(params["name"]), result)
-        return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)
+            return await self._examined_prompt(server, str(params["name"]), result)
+        return await self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)
 
     async def _watch(self, server: str, uri: str, context: ToolContext, held: object) -> Callable[[], None]:
         try:
@@ -282,19 +285,25 @@ class RemoteLibrary(LiveLibrary):
         # The token of the caller is needed as long as the stream is.
         return partial(_end, end, held)
 
-    def _examined_prompt(self, server: str, name: str, result: JsonObject) -> JsonObject:
+    async def _examined_prompt(self, server: str, name: str, result: JsonObject) -> JsonObject:
         messages = _objects(result.get("messages"))
+        if wrong := [role for message in messages if (role := message.get("role")) not in _ROLES]:
+            raise Conflict(
+                f"The prompt {name!r} of {server!r} was withheld: a message of it has the role {str(wrong[0])[:60]!r}. "
+                "A prompt may speak for the user and the assistant only.",
+                instruction="Tell the user.",
+            )
         found = texts([as_object(message.get("content")) for message in messages])
-        warning = warning_for(found, f"the prompt {name!r} of {server!r}", self._charter.pins.answers)
+        warning = await find_warning(found, f"the prompt {name!r} of {server!r}", self._charter.pins.answers)
         if warning is not None:
             messages = [{"role": "user", "content": text_block(warning)}, *messages]
         description = result.get("description")
         return {**({"description": description} if isinstance(description, str) else {}), "messages": messages}
 
-    def _examined_contents(self, server: str, result: JsonObject) -> JsonObject:
+    async def _examined_contents(self, server: str, result: JsonObject) -> JsonObject:
         contents = _objects(result.get("contents"))
         found = [text for content in contents if (text := _readable(content)) is not None]
-        warning = warning_for(found, f"the resource of {server!r}", self._charter.pins.answers)
+        warning = await find_warning(found, f"the resource of {server!r}", self._charter.pins.answers)
         if warning is not None:
             contents = [{"uri": contents[0].get("uri"), "mimeType": "text/plain", "text": warning}, *contents]
         return {"contents": contents}
@@ -344,6 +353,7 @@ def _examined_values(result: JsonObject) -> JsonObject:
     """Completions without those that give orders: a value has no place for a warning."""
     completion = as_object(result.get("completion"))
     given = completion.get("values")
-    strings = [value for value in cast(list[Any], given) if isinstance(value, str)] if isinstance(given, list) else []
+    listed = cast(list[Any], given)[:_MAX_VALUES] if isinstance(given, list) else []
+    strings = [value for value in listed if isinstance(value, str)]
     values = [value for value in strings if not hidden_orders([value])]
     return {"completion": {**completion, "values": values}}

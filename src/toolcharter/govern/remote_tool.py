@@ -3,9 +3,9 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
-import jsonschema_rs
 from pydantic import ConfigDict, RootModel
 from pydantic_core import SchemaValidator, core_schema
 
@@ -15,9 +15,11 @@ from mcp_core.declare.docstring import Docstring
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.schema import JsonSchema, Signature
 from mcp_core.declare.spec import Confirm, Declaration, ToolSpec
+from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.schema.fields import list_at, object_at
 from toolcharter.contract.lock import digest
+from toolcharter.govern.argument_checks import ArgumentCheck, InvalidSchema
 from toolcharter.govern.policies import EffectivePolicy
 
 CallUpstream = Callable[[Mapping[str, Any], ToolContext], Awaitable[VerbatimResult]]
@@ -27,7 +29,7 @@ FIXED = "value"
 """The keyword of the charter that fixes an argument."""
 FOLDER = "folder"
 """The keyword of the charter for an argument that must be a path inside a folder."""
-_MAX_ERRORS = 3
+_MAX_ERRORS, _MAX_SCHEMA_DEPTH = 3, 200
 
 
 class InvalidTool(Exception):
@@ -40,12 +42,20 @@ class RemoteArguments(RootModel[dict[str, Any]]):
     model_config = ConfigDict(frozen=True)
 
 
+class UncheckedArguments(RemoteArguments):
+    """Arguments that are to be compared with their schema in a worker process."""
+
+
 def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: CallUpstream) -> ToolSpec:
     """The tool under a policy. Raises InvalidTool."""
     shown, checked = narrow(tool.input_schema, policy)
+    check = _argument_check(checked, policy.arguments)
+    name = policy.name or tool.name
     fixed = {name: keywords[FIXED] for name, keywords in policy.arguments.items() if FIXED in keywords}
 
     async def ask_upstream(arguments: RemoteArguments, context: ToolContext) -> VerbatimResult:
+        if isinstance(arguments, UncheckedArguments):
+            await check.check_bounded(arguments.root, name)
         return await call({**arguments.root, **fixed}, context)
 
     signature = Signature(
@@ -55,10 +65,9 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         needs={},
         returns=Any,
         is_async=True,
-        validator=_validator(checked, policy.arguments),
+        validator=_validator(check),
     )
     description = policy.description or tool.description
-    name = policy.name or tool.name
     return ToolSpec(
         name=name,
         handler=ask_upstream,
@@ -138,28 +147,25 @@ def _both(original: Any, keywords: Mapping[str, Any]) -> Any:
     return {**known, "allOf": [*list_at(known, "allOf"), dict(keywords)]}
 
 
-def _validator(schema: JsonSchema, narrowed: Mapping[str, Mapping[str, Any]]) -> SchemaValidator:
+def _validator(check: ArgumentCheck) -> SchemaValidator:
     """Checks the arguments of one tool. A model for each would take 0.7 ms and 20 KB, and some have thousands."""
-    try:
-        validator = jsonschema_rs.validator_for(schema, retriever=_refuse_address)
-    except (ValueError, jsonschema_rs.ValidationError) as error:
-        raise InvalidTool(f"the schema of its arguments is not valid: {str(error).splitlines()[0]}") from None
 
     def matches_schema(arguments: RemoteArguments) -> RemoteArguments:
-        if not validator.is_valid(arguments.root):
-            raise ValueError(_explain(validator, arguments.root, narrowed))
-        return arguments
+        return arguments if check.check_now(arguments.root) else UncheckedArguments(arguments.root)
 
     known = RemoteArguments.__pydantic_core_schema__
     return SchemaValidator(core_schema.no_info_after_validator_function(matches_schema, known))
 
 
-def _refuse_address(address: str) -> Any:
-    """No schema is fetched from anywhere."""
-    raise ValueError(f"it refers to {address}, which is outside of it")
+def _argument_check(schema: JsonSchema, narrowed: Mapping[str, Mapping[str, Any]]) -> ArgumentCheck:
+    try:
+        check_size(schema, "it", depth=_MAX_SCHEMA_DEPTH)
+        return ArgumentCheck(schema, partial(_explain, narrowed))
+    except (InvalidSchema, TooLarge) as error:
+        raise InvalidTool(f"the schema of its arguments is not valid: {error}") from None
 
 
-def _explain(validator: Any, arguments: Mapping[str, Any], narrowed: Mapping[str, Mapping[str, Any]]) -> str:
+def _explain(narrowed: Mapping[str, Mapping[str, Any]], validator: Any, arguments: Mapping[str, Any]) -> str:
     problems: dict[str, None] = {}
     for error in validator.iter_errors(arguments):
         place = ".".join(map(str, error.instance_path))

@@ -11,7 +11,7 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import Conflict
 from mcp_core.text.json_text import JsonObject
-from toolcharter.govern.answers import OnHiddenOrders, apply_policy, examine, to_result
+from toolcharter.govern.answers import OnHiddenOrders, prepare, to_result
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.pins import Quarantine
 from toolcharter.govern.policies import EffectivePolicy
@@ -54,9 +54,7 @@ def upstream_call(
         result = to_result(await person.answered(send, f"the call of {tool!r}"))
         if result.error is not None:
             person.raise_problem()
-        if policy.answers is not None:
-            result = apply_policy(result, policy.answers, tool)
-        return examine(result, tool, on_orders)
+        return await prepare(result, policy.answers, tool, on_orders)
 
     return call
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core.foreign.budget import TooLarge, check_length, check_size
+from mcp_core.foreign.budget import TooLarge, check_length, check_size, shorten
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", b"bytes", [], {}, [[1, "a"], {"b": (2, 3)}]])
@@ -56,3 +56,12 @@ def test_a_long_text_is_over_its_budget():
     check_length("text", length=4)
     with pytest.raises(TooLarge, match=r"^The pattern has 1,001 characters; at most 1,000 are accepted\.$"):
         check_length("x" * 1001, "The pattern", length=1000)
+
+
+def test_a_display_has_the_beginning_of_data():
+    value = {"title": "abcdef", "tags": ["x"] * 5, "deep": {"er": {"est": 1}}, "more": 1}
+    assert shorten(value, nodes=100, length=100) == value
+    assert shorten(value, nodes=100, length=8)["title"] == "abc..."
+    assert shorten([1, 2, 3, 4], nodes=3, length=9) == [1, 2, "..."]
+    assert shorten(value, nodes=100, length=100, depth=2)["deep"] == {"er": "..."}
+    assert len(str(shorten([["x" * 1000] * 1000] * 1000, nodes=50, length=50))) < 2000

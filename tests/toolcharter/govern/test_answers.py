@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from mcp_core.calling.records import VerbatimResult
 from mcp_core.errors import Conflict
 from tests.thorough import examples
 from toolcharter.govern import answers
-from toolcharter.govern.answers import apply_policy, examine, hidden_orders, to_result
+from toolcharter.govern.answers import apply_policy, examine, hidden_orders, prepare, to_result
 from toolcharter.govern.charter import AnswerPolicy
 
 
@@ -125,3 +126,22 @@ def test_what_is_left_out_as_plain_has_nothing_that_a_rule_would_find(content: s
         quick = hidden_orders([content])
         patch.setattr(answers, "_is_plain", lambda text: not text.strip())
         assert quick == hidden_orders([content])
+
+
+async def test_a_large_answer_is_examined_in_another_process():
+    result = VerbatimResult([text(f"é {number}") for number in range(3000)] + [text(ORDERS[0])])
+    await prepare(VerbatimResult([text("é")] * 101), None, "read", "mark")  # starts the process
+    began = time.process_time()
+    marked = await prepare(result, None, "read", "mark")
+    assert time.process_time() - began < 0.3  # here it would take 1 s
+    assert marked.content[0]["text"].startswith("Warning: ")
+    with pytest.raises(Conflict, match="was withheld: it contains text that gives orders to the model"):
+        await prepare(result, None, "read", "withhold")
+
+
+async def test_a_pattern_of_a_charter_that_takes_years_withholds_the_answer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(answers, "DEADLINE", 0.3)
+    policy = AnswerPolicy(redact=["(a+)+b"])
+    assert (await prepare(VerbatimResult([text("aab")]), policy, "read", "mark")).content == [text("[redacted]")]
+    with pytest.raises(Conflict, match=r"was withheld: it could not be examined. The work was stopped after 0.3 s."):
+        await prepare(VerbatimResult([text("a" * 50)]), policy, "read", "mark")

@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from mcp_core.calling.records import VerbatimResult
 from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import RateLimit
+from mcp_core.schema.cost import UNLIMITED, validation_cost
+from toolcharter.govern import argument_checks
 from toolcharter.govern.policies import EffectivePolicy
 from toolcharter.govern.remote_tool import InvalidTool, narrow, remote_tool
 
@@ -149,3 +152,59 @@ def test_a_schema_that_is_not_valid_is_said_to_be_so_and_nothing_is_fetched(sche
 def test_a_tool_without_a_schema_takes_anything():
     spec = remote_tool("files", ListedTool("a", "", "", {}), EffectivePolicy(), Upstream().call)
     assert spec.parameters.model_validate_json('{"x": 1}', strict=True).model_dump() == {"x": 1}
+
+
+def tower(height: int) -> dict[str, Any]:
+    """A small schema that takes a validator 2 to the power of its height steps."""
+    steps = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(height)}
+    properties = {"a": {"$ref": "#/$defs/d0"}}
+    return {"type": "object", "properties": properties, "$defs": {**steps, f"d{height}": {"type": "string"}}}
+
+
+async def call_with_schema(schema: dict[str, Any], arguments: dict[str, Any]) -> tuple[str, Upstream]:
+    upstream = Upstream()
+    tool = remote_tool("files", ListedTool("t", "", "Do it.", schema), EffectivePolicy(), upstream.call)
+    async with App("files", version="1", format="result", tools=[tool]) as app:
+        answer = await app.call("t", arguments)
+    return "".join(block["text"] for block in answer.content()), upstream
+
+
+async def test_a_schema_that_takes_years_holds_nobody_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(argument_checks, "DEADLINE", 0.3)
+    began = time.process_time()
+    text, upstream = await call_with_schema(tower(60), {"a": 5})
+    assert time.process_time() - began < 2
+    assert "could not be compared with its schema, which is very complex: The work was stopped after 0.3 s." in text
+    assert upstream.calls == []
+
+
+async def test_a_complex_schema_is_checked_in_another_process():
+    deep: Any = "text"
+    schema = {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"type": "string"}]}}}
+    for _ in range(12):
+        deep = {"a": deep}
+    assert (await call_with_schema(schema, deep))[1].calls == [deep]
+    text, upstream = await call_with_schema(schema, json.loads(json.dumps(deep).replace('"text"', "5")))
+    assert "they do not match its schema; compare them with it" in text
+    assert upstream.calls == []
+
+
+@pytest.mark.parametrize("schema", [tower(60), {"type": "object", "unevaluatedProperties": False, **tower(60)}])
+def test_the_cost_of_a_schema_counts_what_its_references_repeat(schema: dict[str, Any]):
+    assert validation_cost(SCHEMA, 32) < 10
+    assert validation_cost(schema, 32) > 2**60
+
+
+def test_a_schema_that_refers_to_itself_at_one_value_has_no_bound():
+    looped = {"$ref": "#/$defs/x", "$defs": {"x": {"allOf": [{"$ref": "#/$defs/x"}]}}}
+    assert validation_cost(looped, 1) == UNLIMITED
+    nested = {"type": "object", "properties": {"inner": {"$ref": "#"}}}
+    assert [validation_cost(nested, levels) for levels in (0, 10)] == [1, 21]
+
+
+def test_a_schema_that_is_nested_too_deeply_is_refused():
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(500):
+        schema = {"anyOf": [schema]}
+    with pytest.raises(InvalidTool, match="it is nested more than 200 levels deep"):
+        remote_tool("files", ListedTool("t", "", "Do it.", schema), EffectivePolicy(), Upstream().call)

@@ -21,6 +21,7 @@ from mcp_core.calling.people import Approvals, Verdict, Waiting, seal
 from mcp_core.calling.people.asking import ANSWER_SECONDS
 from mcp_core.calling.records import Call, Question, Reply
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, ServerStopping, Unavailable
+from mcp_core.foreign.budget import TooLarge, check_size, shorten
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state.interface import State, StateUnavailable
 from mcp_core.text import json_text
@@ -30,8 +31,8 @@ logger = get_logger(__name__)
 MAX_CLOCK_DIFFERENCE = 300.0
 """Of two processes that share their state. A used seal is remembered until it has expired by each clock."""
 _MAX_QUESTION_LENGTH = 1000
-_MAX_SHOWN_LENGTH = 200_000
-"""In characters of JSON. What is longer can be confirmed only in the client."""
+_MAX_SHOWN_VALUES, _MAX_SHOWN_LENGTH = 20_000, 200_000
+"""The length is in characters of JSON. What is longer can be confirmed only in the client."""
 _GRACE_SECONDS = 5.0
 
 
@@ -190,12 +191,17 @@ class _Asked(NamedTuple):
     def _waiting(self, seconds: float, *, is_held: bool) -> Waiting | None:
         """The confirmation that the console shows; None if it would be too long to be shown in full."""
         call, context, now = self.call, self.call.context, time.time()
+        arguments = _as_json(self.arguments)
+        try:
+            check_size(arguments, nodes=_MAX_SHOWN_VALUES, length=_MAX_SHOWN_LENGTH)
+        except TooLarge:
+            return None
         waiting = Waiting(
             id=secrets.token_urlsafe(16),
             server=self.places.server,
             tool=call.final_name,
             question=question(call, self.arguments, self.target),
-            arguments=_shown_arguments(call, self.arguments),
+            arguments=redact(arguments, call.spec.secret_fields),
             target=self.target,
             caller=call.request.caller.key,
             agent=f"{context.agent_id} {context.agent_version}",
@@ -210,7 +216,10 @@ class _Asked(NamedTuple):
 
 def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     """The question to the person: the tool's own, or one made from its summary and arguments."""
-    spec, redacted = call.spec, _shown_arguments(call, arguments)
+    spec = call.spec
+    # Twice as much as is shown, so that no secret is cut before it is recognised.
+    short = shorten(_as_json(arguments), nodes=_MAX_QUESTION_LENGTH, length=2 * _MAX_QUESTION_LENGTH)
+    redacted = redact(short, spec.secret_fields)
     ask = spec.declaration.confirm.ask if spec.declaration.confirm else True
     if isinstance(ask, str):
         text = ask.format_map(redacted | ({"target": target} if target else {}))
@@ -220,8 +229,8 @@ def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     return text if len(text) <= _MAX_QUESTION_LENGTH else text[:_MAX_QUESTION_LENGTH] + "..."
 
 
-def _shown_arguments(call: Call, arguments: BaseModel) -> dict[str, Any]:
-    return redact(arguments.model_dump(mode="json", by_alias=True), call.spec.secret_fields)
+def _as_json(arguments: BaseModel) -> dict[str, Any]:
+    return arguments.model_dump(mode="json", by_alias=True)
 
 
 def _declined(call: Call, by: str | None = None) -> ConsentRequired:

@@ -13,6 +13,7 @@ from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
+from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.logs.telemetry import Telemetry
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
 from mcp_core.result import Failure
@@ -23,7 +24,11 @@ _STACK_SECONDS = 60.0
 _MAX_STACKS = 100
 _MAX_CAUSES = 20
 _NUMBERS = (int, bool)
+_MAX_RECORDED_VALUES, _MAX_RECORDED_LENGTH = 5_000, 200_000
+"""Arguments of a call that are redacted: at most 40 ms of work for the values, and 30 ms for the characters."""
 _MAX_NAME_LENGTH = 128
+TOO_LARGE = "too large to be recorded"
+"""Stands for arguments that were not redacted."""
 _ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
@@ -166,13 +171,15 @@ def failure_level(failure: Failure, *, invoked: bool) -> int:
 
 
 def redacted_arguments(call: Call) -> Any:
-    """The arguments without secrets. They may not be valid."""
+    """The arguments without secrets. They may not be valid, and what is too large is left out."""
     if call.final_name == UNKNOWN:
         return None  # no tool says which of them are secret
+    arguments = dict(call.request.arguments)
     try:
-        return redact(dict(call.request.arguments), call.spec.secret_fields)
-    except RecursionError:
-        return "nested too deeply"
+        check_size(arguments, nodes=_MAX_RECORDED_VALUES, length=_MAX_RECORDED_LENGTH)
+    except TooLarge:
+        return TOO_LARGE
+    return redact(arguments, call.spec.secret_fields)
 
 
 # --- the audit record --------------------------------------------------------------------------------------
@@ -223,8 +230,10 @@ def _audited_arguments(call: Call, summary: CallRecord, audit: AuditTrail) -> tu
     if call.final_name == UNKNOWN:
         return "null", ',"arguments":null' if audit.with_arguments else ""
     # The digest of a short secret could be guessed by trying, so that of the redacted arguments is written.
-    redacted = _json(redacted_arguments(call))
-    return f'"{audit.chain.digest(redacted)}"', f',"arguments":{redacted}' if audit.with_arguments else ""
+    arguments = redacted_arguments(call)
+    redacted = _json(arguments)
+    digest = "null" if arguments is TOO_LARGE else f'"{audit.chain.digest(redacted)}"'
+    return digest, f',"arguments":{redacted}' if audit.with_arguments else ""
 
 
 def _json(value: Any) -> str:

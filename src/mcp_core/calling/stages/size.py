@@ -10,6 +10,8 @@ from mcp_core.declare.schema import MAX_ITEMS, JsonSchema
 
 MAX_VALUES = 100_000
 """In all arguments of a call together."""
+MAX_COMPARED = 1_000_000
+"""Schemas that values are compared with. Those of other servers may have thousands for one value."""
 MAX_UNKNOWN = 100
 """Names in one object that its schema does not have."""
 SMALL = 2 * MAX_ITEMS
@@ -27,11 +29,14 @@ class Excess(NamedTuple):
 
 def find_excess(arguments: Mapping[str, Any], schema: JsonSchema) -> Excess | None:
     """The first list or object that is too large, if there is one."""
-    total = 0
+    total = compared = 0
     # A list, not recursion: arguments may be nested deeper than the stack.
     rest: list[tuple[Any, list[JsonSchema], Place]] = [(arguments, [schema], ())]
     while rest:
         value, schemas, place = rest.pop()
+        compared += len(schemas)
+        if compared > MAX_COMPARED:
+            return Excess((), "the arguments have too many values for such a complex schema; send fewer in each call")
         if isinstance(value, list):
             items = cast(list[Any], value)
             arrays = [part for part in schemas if part.get("type") == "array"]

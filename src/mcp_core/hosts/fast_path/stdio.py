@@ -5,13 +5,20 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from types import FrameType
 
 from mcp_core.app import App
 from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.opening import open_in_background
 from mcp_core.hosts.fast_path.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
 from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
-from mcp_core.process.interrupt import drain_notice
+from mcp_core.hosts.loop_watchdog import watching
+from mcp_core.process.interrupt import drain_notice, exit_after
+
+_EXIT_SECONDS = 4.0
+"""How long a process may take to end after its calls have ended, before it is ended by force."""
+_WATCH_PAUSE_SECONDS = 0.5
+"""A process for one client is idle most of the time, and need not be woken often."""
 
 
 class StopSignals:
@@ -19,10 +26,23 @@ class StopSignals:
 
     def __init__(self) -> None:
         self.first, self.second = asyncio.Event(), asyncio.Event()
+        self.seconds_left = _EXIT_SECONDS
+        """How long the process may take to end after the first signal."""
 
     def receive(self) -> None:
         """Take a signal."""
         (self.second if self.first.is_set() else self.first).set()
+
+
+def _handle_stop_signals(signals: StopSignals) -> None:
+    """Take SIGTERM also while a handler holds the event loop: the process is ended by force then."""
+
+    def stop(sig: int, _: FrameType | None) -> None:
+        exit_after(signals.seconds_left, 128 + sig)
+
+    # The event loop is woken for a handler of its own only; Python's runs at once.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
+    signal.signal(signal.SIGTERM, stop)
 
 
 async def serve_stdio(app: App) -> None:
@@ -31,14 +51,16 @@ async def serve_stdio(app: App) -> None:
     signals = StopSignals()
     # A thread that reads a terminal cannot be woken, so there SIGTERM ends the process.
     if sys.platform != "win32" and is_pipe(source):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
+        _handle_stop_signals(signals)
     lines, output = await open_lines(source), await open_output(sink)
     async with open_in_background(app) as opening:
         connection = StdioConnection(FastPath(app, opening), output.write, output.drain)
+        signals.seconds_left = connection.drain_seconds + _EXIT_SECONDS
         serving = asyncio.ensure_future(_serve(connection, lines, output, signals))
         output_closed = asyncio.ensure_future(output.wait_closed())
         try:
-            await asyncio.wait({serving, output_closed}, return_when=asyncio.FIRST_COMPLETED)
+            with watching(asyncio.get_running_loop(), _WATCH_PAUSE_SECONDS):
+                await asyncio.wait({serving, output_closed}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             serving.cancel()
             output_closed.cancel()

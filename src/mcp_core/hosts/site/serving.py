@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 
 from mcp_core.app import App
+from mcp_core.hosts.loop_watchdog import watching
 from mcp_core.hosts.site.connections import LimitedConnection, raise_file_limit
 from mcp_core.hosts.site.control import WorkerPlace, worker_place
 from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
@@ -205,6 +206,7 @@ class HttpServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the apps, then listen."""
+        self._stack.enter_context(watching(asyncio.get_running_loop()))
         await self._stack.enter_async_context(self._site.open())
         await super().startup(sockets)
         _tune_garbage_collection()

@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from mcp_core.foreign.bounded import Unfinished, run_bounded_sync
 from mcp_core.schema.fields import Schema, list_at, object_at, types_of
 from mcp_core.schema.references import resolve_ref
-from toolcharter.verify.live.cpu_limit import CpuLimitExceeded, run_with_cpu_limit
 
 UNKNOWN = "toolcharter_no_such_argument"
 _MAX_DEPTH = 8
 _MAX_VALUES = 5_000
 """How many values are tried for one schema: alternatives in alternatives grow exponentially."""
-_PATTERN_SECONDS = 0.1
+_PATTERN_SECONDS = 0.5
 """CPU time for one pattern and one text. An honest pattern needs microseconds."""
 _FORMATS = {
     "date": "2026-01-15",
@@ -159,12 +159,17 @@ def _text(schema: Schema) -> str:
     raise _NoValue
 
 
+def is_found(pattern: str, text: str) -> bool:
+    """Whether a pattern of a server is in a text. Called in a worker process."""
+    return re.search(pattern, text) is not None
+
+
 def _matches(pattern: Any, text: str) -> bool:
     if not isinstance(pattern, str):
         return True
     try:
-        return run_with_cpu_limit(lambda: re.search(pattern, text) is not None, _PATTERN_SECONDS)
-    except CpuLimitExceeded:
+        return run_bounded_sync(is_found, pattern, text, deadline=_PATTERN_SECONDS)
+    except Unfinished:
         raise _NoValue from None  # the next text would take as long
     except (re.error, OverflowError, RecursionError):
         return False

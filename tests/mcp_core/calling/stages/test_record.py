@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import stat
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,12 @@ import pytest
 from pydantic import Field, SecretStr
 
 from mcp_core import (
+    Answer,
     App,
     Caller,
     Confirm,
     NotFound,
+    Question,
     Request,
     Result,
     Settings,
@@ -379,8 +382,8 @@ def nested(depth: int) -> list[Any]:
     [
         ({"n": "\ud800"}, "not valid JSON"),
         ({"\ud800": 1}, "not valid JSON"),
-        ({"n": nested(500)}, "not valid JSON"),
-        ({"n": nested(100_000)}, "nested too deeply"),
+        ({"n": nested(500)}, "too large to be recorded"),
+        ({"n": nested(100_000)}, "too large to be recorded"),
         ({"n": float("nan")}, {"n": None}),
     ],
     ids=["half a character", "half a character in a name", "deep", "very deep", "NaN"],
@@ -399,7 +402,7 @@ async def test_what_has_no_json_form_is_audited_all_the_same(
         assert (await app.answer(Request("one", arguments, agent_id="\ud800"))).is_error
     (entry,) = audited(audit)
     assert entry["outcome"] == "validation"
-    assert entry["arguments"] in (shown, "not valid JSON", "nested too deeply")
+    assert entry["arguments"] in (shown, "not valid JSON")
 
 
 async def test_an_audit_file_that_cannot_be_written_is_logged_and_the_call_is_answered(tmp_path: Path, log):
@@ -477,3 +480,37 @@ async def test_entries_of_several_writers_do_not_mix(tmp_path: Path):
         await asyncio.gather(*(app.call("echo", {"text": "x" * 5000}) for app in (one, two) for _ in range(20)))
     assert [len(record["arguments"]["text"]) for record in audited(tmp_path / "audit.jsonl")] == [5000] * 40
     assert os.listdir(tmp_path) == ["audit.jsonl"]  # noqa: PTH208 - the names are what is looked at
+
+
+async def test_a_refused_call_costs_no_more_than_to_read_it(tmp_path: Path):
+    @query({"names": ["a"]})
+    async def greet(names: Annotated[list[str], Field(description="Who.", max_length=100)]) -> int:
+        return len(names)
+
+    audit, sent = tmp_path / "audit.jsonl", json.dumps({"names": [""] * 400_000})
+    settings = Settings(audit=audit, audit_arguments=True)
+    async with App("test", version="1.0.0", format="result", tools=[greet], settings=settings) as app:
+        began = time.process_time()
+        for _ in range(4):
+            json.loads(sent)
+        reading = time.process_time() - began
+        began = time.process_time()
+        answer = await app.answer(Request("greet", json.loads(sent)))
+        assert time.process_time() - began < max(reading, 1.0)  # each redaction of it would take 3 s
+    assert isinstance(answer, Answer)
+    assert "at most 100 items, not 400000" in answer.text
+    (entry,) = audited(audit)
+    assert (entry["arguments"], entry["argumentsDigest"]) == ("too large to be recorded", None)
+
+
+async def test_a_question_about_long_arguments_is_short_and_costs_little():
+    @mutation({"text": "x", "explicit_action": "SAVE"}, confirm=Confirm("SAVE", ask=True))
+    async def save(text: Text) -> str:
+        return text
+
+    async with App("test", version="1.0.0", format="result", tools=[save]) as app:
+        arguments = {"text": "a b " * 900_000, "explicit_action": "SAVE"}
+        request = Request("save", arguments, can_return_questions=True)
+        question = await app.answer(request)
+    assert isinstance(question, Question)
+    assert len(question.text) == 1003

@@ -68,3 +68,14 @@ def test_over_stdio_calls_finish_after_a_signal_and_new_ones_are_refused(tmp_pat
     assert "passed" in answer["result"]["content"][0]["text"]
     assert audit_outcomes(audit) == [("wait", "ok")]
     assert code == 0
+
+
+def test_over_stdio_a_signal_ends_a_process_whose_event_loop_is_held():
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with started(GATE_SERVER, "--drain-seconds", "0.1", **pipes) as server:
+        process = server.process
+        process.stdin.write(json.dumps(message(1, "hold")) + "\n")
+        process.stdin.flush()
+        server.read_until("holding")
+        process.send_signal(signal.SIGTERM)
+        assert server.wait() == 128 + signal.SIGTERM

@@ -21,6 +21,12 @@ def build(settings: Settings) -> App:
     async def hello() -> str:
         return "hello"
 
+    @app.tool
+    async def hold() -> str:
+        sys.stderr.write("holding\n")
+        while True:
+            pass
+
     return app
 
 

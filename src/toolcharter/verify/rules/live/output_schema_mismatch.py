@@ -1,13 +1,13 @@
 from collections.abc import Iterable
 from typing import Any
 
+from mcp_core.foreign.bounded import run_bounded_sync
 from mcp_core.schema.fields import Schema
-from toolcharter.verify.live.cpu_limit import CannotLimitCpu, run_with_cpu_limit
 from toolcharter.verify.live.observations import Exchange, Observations
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
 
-CPU_LIMIT = 1.0
+DEADLINE = 2.0
 """Seconds for one result. The schema and the result are the server's, and may need exponential time."""
 
 
@@ -30,19 +30,19 @@ def _mismatch(exchange: Exchange, schema: Schema) -> str | None:
 
 
 def _first_error(value: Any, schema: Schema) -> str | None:
+    try:
+        return run_bounded_sync(first_error, value, schema, deadline=DEADLINE)
+    except Exception as broken:  # noqa: BLE001 - an invalid schema, or one with a dangling reference, fails in many ways
+        return f"the schema cannot be used: {broken}"
+
+
+def first_error(value: Any, schema: Schema) -> str | None:
+    """The first difference between a value and a schema. Called in a worker process."""
     from jsonschema import validators  # noqa: PLC0415 - 60 ms, only for tools with an output schema
     from referencing import Registry  # noqa: PLC0415 - comes with it
 
-    def first_error() -> Any:
-        # With a registry of its own, a reference to an address is not fetched.
-        return next(validators.validator_for(schema)(schema, registry=Registry()).iter_errors(value), None)
-
-    try:
-        error = run_with_cpu_limit(first_error, CPU_LIMIT)
-    except CannotLimitCpu:
-        return None
-    except Exception as broken:  # noqa: BLE001 - an invalid schema, or one with a dangling reference, fails in many ways
-        return f"the schema cannot be used: {broken}"
+    # With a registry of its own, a reference to an address is not fetched.
+    error = next(validators.validator_for(schema)(schema, registry=Registry()).iter_errors(value), None)
     return None if error is None else f"{error.json_path}: {error.message}"
 
 
