@@ -8,17 +8,15 @@ Calls that have waited for something, and end in one turn, are answered together
 """
 
 import asyncio
-import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.hosts.fast_path.asgi import HttpResponse
+from mcp_core.hosts.site.call_tasks import Call, CallTasks
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.direct_heads import DirectHeads
-
-Steps = Coroutine[Any, Any, None]
 
 MAX_HOLD_SECONDS = 0.002
 """In seconds: how long an answer waits for the calls that arrived with its own."""
@@ -31,31 +29,42 @@ class DirectConnection(Protocol):
         """Send the response."""
         ...
 
+    def wait_in(self, task: asyncio.Task[None]) -> None:
+        """The call waits for something, in this task."""
+        ...
+
 
 class DirectCalls:
     """The direct calls of one server."""
 
     def __init__(self, heads: DirectHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
         self.heads, self.calls, self._recorders = heads, calls, recorders
-        self._arrived: list[Steps] = []
+        self._tasks = CallTasks()
+        self._arrived: list[tuple[DirectConnection, Call]] = []
         self._finished: list[tuple[DirectConnection, HttpResponse]] = []
         self._held_since = 0.0
         self._holds = False
         """Whether records and responses are held back."""
         self._last: DirectConnection | None = None
 
-    def begin(self, connection: DirectConnection, call: Steps, loop: asyncio.AbstractEventLoop) -> None:
+    def begin(self, connection: DirectConnection, call: Call, loop: asyncio.AbstractEventLoop) -> None:
         """Run a call: now, if the same connection made the last one, otherwise with others at the end of this turn.
 
         A connection has one call at a time. So it is likely to be the only one that is active.
         """
         if connection is self._last:
-            _begin(call, loop)
+            self._run(connection, call)
             return
         self._last = connection
         if not self._arrived:
-            loop.call_soon(self._run_arrived, loop)
-        self._arrived.append(call)
+            loop.call_soon(self._run_arrived)
+        self._arrived.append((connection, call))
+
+    def _run(self, connection: DirectConnection, call: Call) -> None:
+        """Run a call, now, until it waits for something."""
+        task = self._tasks.run(call)
+        if task is not None:
+            connection.wait_in(task)
 
     def finish(self, connection: DirectConnection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
         """Send the response to a call, after its record has been written, and with others if there are others."""
@@ -77,15 +86,15 @@ class DirectCalls:
         if connection is self._last:
             self._last = None
 
-    def _run_arrived(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _run_arrived(self) -> None:
         arrived, self._arrived = self._arrived, []
         together = len(arrived) > 1
         if together:
-            _in_order(self._hold, loop)
-        for call in arrived:
-            _begin(call, loop)
+            self._hold()
+        for connection, call in arrived:
+            self._run(connection, call)
         if together:
-            _in_order(self._release, loop)
+            self._release()
 
     def _hold(self) -> None:
         self._holds, self._held_since = True, time.perf_counter()
@@ -106,24 +115,3 @@ class DirectCalls:
         finished, self._finished = self._finished, []
         for connection, response in finished:
             connection.respond(response, self.calls)
-
-
-if sys.version_info >= (3, 12):
-
-    def _begin(steps: Steps, loop: asyncio.AbstractEventLoop) -> None:
-        """Run a call, now, until it waits for something."""
-        asyncio.Task(steps, loop=loop, eager_start=True)
-
-    def _in_order(step: Callable[[], None], _: asyncio.AbstractEventLoop) -> None:
-        """Run a step between calls that are begun."""
-        step()
-
-else:
-
-    def _begin(steps: Steps, loop: asyncio.AbstractEventLoop) -> None:
-        """Run a call in the next turn of the event loop."""
-        loop.create_task(steps)
-
-    def _in_order(step: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
-        """Run a step between calls that are begun. Nothing else runs between them: the loop keeps their order."""
-        loop.call_soon(step)

@@ -13,7 +13,7 @@ For a drain: a direct call has a task in `server_state.tasks` like other calls; 
 """
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -74,7 +74,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         self._has_call = False
         """Whether a direct call runs, is about to, or has no response yet."""
         self._task: asyncio.Task[None] | None = None
-        """Of a direct call that runs."""
+        """Of a direct call that waits for something."""
         self._ping_seconds: float | None = None
         """The interval of pings, of a direct call that may take a while."""
         self._has_stream = False
@@ -182,10 +182,15 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """The direct call may take a while: cancel it if the client leaves, and ping the client until it ends."""
         self._ping_seconds = ping_seconds
         self.enter(_CALL)
-        if self.is_lost and self._task is not None:
-            self._task.cancel()
-        elif self._client_ended:
+        if self._client_ended:
             self.transport.close()
+
+    def wait_in(self, task: asyncio.Task[None]) -> None:
+        """The direct call waits for something, in this task."""
+        self._task = task
+        self.tasks.add(task)
+        if self.is_lost and self._ping_seconds is not None:
+            task.cancel()
 
     async def send_message(self, data: bytes) -> None:
         """Send a message before the response to the direct call, in a stream of events."""
@@ -214,8 +219,6 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
 
     async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
         """Answer a direct call, or give it to the parser if the fast path does not handle it."""
-        task = self._task = cast("asyncio.Task[None]", asyncio.current_task())
-        self.tasks.add(task)
         try:
             response = await head.fast_path.respond(head.head, head.scope, head.authorization, body, self)
             if head.closes:
@@ -230,8 +233,9 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         finally:
             direct.calls.end()
             self._ping_seconds = None
-            self.tasks.discard(task)
-            self._task = None
+            if self._task is not None:
+                self.tasks.discard(self._task)
+                self._task = None
         if response is None:
             self._go_on_with_parser(data)
         else:

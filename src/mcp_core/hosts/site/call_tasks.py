@@ -1,0 +1,106 @@
+"""Runs calls at once, and leaves those that wait for something to a task.
+
+Most calls never wait. A task of their own would be a copy of the context, a turn of the event loop and the task
+itself, about a tenth of a whole call. So one task is kept ready. While a call runs until its end, or until it waits
+for the first time, asyncio has this task as the current one, with its context. A call that waits is then resumed by
+that task, and the next call gets another one.
+"""
+
+import asyncio
+from asyncio.tasks import _enter_task, _leave_task  # pyright: ignore[reportPrivateUsage] - documented for such uses
+from collections.abc import Coroutine
+from contextvars import copy_context
+from typing import Any
+
+Call = Coroutine[Any, Any, None]
+
+
+class CallTasks:
+    """The tasks of the calls of one server."""
+
+    def __init__(self) -> None:
+        self._ready: _ReadyTask | None = None
+
+    def run(self, call: Call) -> "asyncio.Task[None] | None":
+        """Run a call outside of any task. Returns the task of a call that waits, and None for one that has ended."""
+        ready, self._ready = self._ready, None
+        if ready is None or ready.steps.parked.done():
+            ready = _ReadyTask()
+        loop, task = ready.loop, ready.task
+        _enter_task(loop, task)
+        try:
+            future = ready.context.run(call.send, None)
+        except StopIteration:
+            if ready.is_unchanged():
+                self._ready = ready
+            else:
+                ready.steps.parked.cancel()
+            return None
+        except BaseException as error:  # noqa: BLE001 - what asyncio does with an error that no task's owner looks at
+            ready.steps.parked.cancel()
+            loop.call_exception_handler({"message": "A call raised an exception", "exception": error, "task": task})
+            return None
+        finally:
+            _leave_task(loop, task)
+        ready.steps.resume(call, future)
+        return task
+
+
+class _ReadyTask:
+    """A task that waits for a call."""
+
+    __slots__ = ("_before", "context", "loop", "steps", "task")
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._before = copy_context()
+        self.context = self._before.copy()
+        self.steps = _Steps(self.loop.create_future())
+        self.task: asyncio.Task[None] = asyncio.Task(self.steps, loop=self.loop, context=self.context)
+
+    def is_unchanged(self) -> bool:
+        """Whether the call left nothing behind for the next one: no context variable, no cancellation."""
+        return not self.task.cancelling() and self.context == self._before
+
+
+class _Steps(Coroutine[Any, Any, None]):
+    """The coroutine of a task that is ready: it waits for a call, and is then the rest of that call."""
+
+    __slots__ = ("_call", "_future", "parked")
+
+    def __init__(self, parked: asyncio.Future[None]) -> None:
+        self.parked = parked
+        """Done when there is a call, or when the task is cancelled before."""
+        self._call: Call | None = None
+        self._future: Any = None
+        """What the call waits for, until the task does so."""
+
+    def resume(self, call: Call, future: Any) -> None:
+        """Go on with a call that waits for `future`."""
+        self._call, self._future = call, future
+        if not self.parked.done():
+            self.parked.set_result(None)
+
+    def send(self, value: Any, /) -> Any:
+        if self._call is None:
+            return next(self.parked.__await__())
+        if self._future is not None:
+            future, self._future = self._future, None
+            return future
+        return self._call.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        if self._call is None:
+            self.parked.cancel()
+            raise error[0]
+        if self._future is not None and self._future.cancel():
+            return self.send(None)  # the cancellation comes from there, as in every task
+        self._future = None
+        return self._call.throw(*error)
+
+    def close(self) -> None:
+        if self._call is not None:
+            self._call.close()
+
+    def __await__(self) -> Any:
+        raise RuntimeError("only a task runs this")
