@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar, Token
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -64,19 +64,12 @@ class LogContext(NamedTuple):
 _context: ContextVar[LogContext | None] = ContextVar("toolcharter_call", default=None)
 
 
-def set_log_context(context: LogContext) -> Token[LogContext | None]:
-    """Set the call that the following log lines belong to."""
-    return _context.set(context)
-
-
-def reset_log_context(token: Token[LogContext | None]) -> None:
-    """Undo `set_log_context`."""
-    _context.reset(token)
-
-
-def current_log_context() -> LogContext | None:
-    """The call that the present log lines belong to."""
-    return _context.get()
+set_log_context: Callable[[LogContext], Token[LogContext | None]] = _context.set
+"""Sets the call that the following log lines belong to."""
+reset_log_context: Callable[[Token[LogContext | None]], None] = _context.reset
+"""Undoes `set_log_context`."""
+current_log_context: Callable[[], LogContext | None] = _context.get
+"""The call that the present log lines belong to."""
 
 
 # --- redaction ---------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ anything missing, wrong or rare goes on to the SDK unchanged and is judged there
 
 from collections.abc import AsyncGenerator, Awaitable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
@@ -22,7 +23,6 @@ from mcp_core.hosts.fast_path.jsonrpc import (
     decode,
     error_message,
     parse_request,
-    progress_token,
     result_message,
 )
 from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
@@ -65,7 +65,9 @@ class HttpFastPath:
 
     def __init__(self, app: App, ping_seconds: float = PING_SECONDS) -> None:
         self._app, self._fast_path = app, FastPath(app)
-        self._max_body = app.settings.max_body_bytes
+        self.max_body = app.settings.max_body_bytes
+        self.count_request = partial(app.telemetry.count, HTTP_REQUESTS)
+        """Counts a request by the path that answered it: direct, asgi or sdk."""
         self._fast_tools = {
             app.registry.final_name(spec)
             for spec in app.registry.get_all()
@@ -96,17 +98,17 @@ class HttpFastPath:
             head = self.read_head(scope["headers"], scope.get("client"), LastPeer())
             caller = head.caller or await http_caller(self._app, scope, head.headers.get("authorization", ""))
             if scope["method"] == "POST":
-                body = await read_body(receive, self._max_body)
+                body = await read_body(receive, self.max_body)
                 if body is None:
                     return None  # the client has left
-                if len(body) > self._max_body:
+                if len(body) > self.max_body:
                     record_http(self._app, scope, TOO_LARGE, caller)
                     return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
             request = await self._read_request(scope["method"], head, caller, body)
             if isinstance(request, HttpResponse):
                 self._record_response(request, scope, scope["method"], caller)
                 return await request.send(send)
-            await self._answer(*self._with_path(request, scope["path"]), receive, send)
+            await self._answer(request[0], request[1]._replace(path=scope["path"]), receive, send)
         except NotIdentified as refused:
             await refused.send(send)
         except NotHandled:
@@ -114,10 +116,6 @@ class HttpFastPath:
             await self._hand_to_sdk(scope, body, receive, send)
         finally:
             self.count_request(path)
-
-    def count_request(self, path: str) -> None:
-        """Count a request by the path that answered it: direct, asgi or sdk."""
-        self._app.telemetry.count(HTTP_REQUESTS, path)
 
     def read_head(self, raw_headers: Iterable[Header], client: Any, last: LastPeer) -> RequestHead:
         """Read the headers of a request. `client` is its address, as a scope has it.
@@ -134,16 +132,14 @@ class HttpFastPath:
         This is the path without ASGI: of the scope it has only the client and the path. What is sent before the
         response goes through `connection`.
         """
-        caller, found = head.caller, None
+        caller = head.caller
         if caller is not None and head.version == MODERN:
-            found = self._modern_request(head, caller, body)
-        elif caller is not None:
-            found = self._in_session.known_request(head, caller, body)
-        return (
-            self._identify_and_respond(head, scope, authorization, body, connection)
-            if found is None
-            else self._respond_on(connection, found, scope)
-        )
+            request = self._ordinary_request(head, body)
+            return self._respond_on(connection, request, self._modern.peer(head, request, caller, len(body)), scope)
+        found = None if caller is None else self._in_session.known_request(head, caller, body)
+        if found is None:
+            return self._identify_and_respond(head, scope, authorization, body, connection)
+        return self._respond_on(connection, *found, scope)
 
     async def _identify_and_respond(
         self, head: RequestHead, scope: Scope, authorization: str, body: bytes, connection: Connection
@@ -157,22 +153,19 @@ class HttpFastPath:
         if isinstance(found, HttpResponse):
             self._record_response(found, scope, "POST", caller)
             return found
-        return await self._respond_on(connection, found, scope)
+        return await self._respond_on(connection, *found, scope)
 
     def _respond_on(
-        self, connection: Connection, found: tuple[RpcRequest, Peer], scope: Scope
+        self, connection: Connection, request: RpcRequest, peer: Peer, scope: Scope
     ) -> Awaitable[HttpResponse]:
-        request, peer = self._with_path(found, scope["path"]) if self._has_issuer else found
+        if self._has_issuer:
+            peer = peer._replace(path=scope["path"])
         if not self._may_take_long(request, peer):
             return self._respond(request, peer)
         if request.method == LISTEN:
             raise NotHandled("a stream of changes")
         connection.watch_client(self._slowly.ping_seconds)
         return self._slowly.respond(request, peer, connection.send_message)
-
-    def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
-        """The request, with the path where that may be a part of the answer."""
-        return (request[0], request[1]._replace(path=path)) if self._has_issuer else request
 
     def _record_response(self, response: HttpResponse, scope: Scope, method: str, caller: Caller) -> None:
         """Record what is not a JSON-RPC request: an error, or the end of a session. Notifications are not recorded."""
@@ -196,9 +189,9 @@ class HttpFastPath:
     async def _read_request_without_session(
         self, head: RequestHead, caller: Caller, body: bytes | None
     ) -> tuple[RpcRequest, Peer] | HttpResponse:
-        if head.version == MODERN:
-            return self._modern_request(head, caller, body)
         request = self._ordinary_request(head, body)
+        if head.version == MODERN:
+            return request, self._modern.peer(head, request, caller, len(body or b""))
         if request.method == "initialize" and "mcp-session-id" not in head.headers and head.may_have_session:
             return await self._in_session.initialize(request, caller)
         raise NotHandled("version or session")
@@ -214,10 +207,6 @@ class HttpFastPath:
         if request is None:
             raise NotHandled("not a request")
         return request
-
-    def _modern_request(self, head: RequestHead, caller: Caller, body: bytes | None) -> tuple[RpcRequest, Peer]:
-        request = self._ordinary_request(head, body)
-        return request, self._modern.peer(head, request, caller)
 
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
         application = await self._sdk.application()
@@ -244,8 +233,8 @@ class HttpFastPath:
             return method in _METHODS_THAT_MAY_ASK
         if method not in self._slow_methods:
             return False
-        name: Any = params.get("name")
-        return type(name) is not str or name not in self._fast_tools or progress_token(params) is not None
+        name, meta = cast(Any, params.get("name")), params.get("_meta")
+        return type(name) is not str or name not in self._fast_tools or (type(meta) is dict and "progressToken" in meta)
 
     async def _respond(self, request: RpcRequest, peer: Peer) -> HttpResponse:
         try:

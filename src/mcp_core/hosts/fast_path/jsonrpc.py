@@ -1,6 +1,7 @@
 """JSON-RPC messages as the fast path reads and writes them."""
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json
@@ -21,9 +22,8 @@ class RpcRequest(NamedTuple):
     params: JsonObject
 
 
-def decode(text: bytes) -> Any:
-    """A JSON text as the SDK reads it. Raises ValueError."""
-    return from_json(text)
+decode: Callable[[bytes], Any] = from_json
+"""Reads a JSON text as the SDK does. Raises ValueError."""
 
 
 def parse_request(message: Any) -> RpcRequest | None:
@@ -60,16 +60,13 @@ def _is_error(error: Any) -> bool:
 
 def result_message(request_id: str | int, result: str) -> bytes:
     """A response with a result that is JSON already."""
-    return f'{{"jsonrpc":"2.0","id":{_id_text(request_id)},"result":{result}}}'.encode("utf-8", "replace")
+    number = request_id if type(request_id) is int else json.dumps(request_id)
+    return f'{{"jsonrpc":"2.0","id":{number},"result":{result}}}'.encode("utf-8", "replace")
 
 
 def error_message(request_id: str | int | None, error: RpcError) -> bytes:
     """A response with an error."""
-    return f'{{"jsonrpc":"2.0","id":{_id_text(request_id)},"error":{error.to_text()}}}'.encode("utf-8", "replace")
-
-
-def _id_text(request_id: str | int | None) -> str:
-    return str(request_id) if type(request_id) is int else json.dumps(request_id)
+    return f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},"error":{error.to_text()}}}'.encode("utf-8", "replace")
 
 
 def request_message(request_id: str, method: str, params: JsonObject) -> bytes:

@@ -5,7 +5,6 @@ for all callers with the same permissions; a call goes straight to the pipeline.
 `NotHandled`: over HTTP the SDK then answers. docs/adr/0018 lists what is handled here.
 """
 
-from collections.abc import Awaitable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -157,7 +156,7 @@ class FastPath:
         result = {**self._initialize_result, "protocolVersion": chosen}
         return json_text.to_text(result), params | {"protocolVersion": chosen}
 
-    def answer(self, method: str, params: JsonObject, peer: Peer) -> Awaitable[str]:
+    async def answer(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request as JSON text. Raises RpcError, or NotHandled for a method of the SDK's."""
         checks = self.checks.modern if peer.modern else self.checks.handshake
         is_valid = (self.checks.modern_but_meta if peer.has_valid_meta else checks).get(method)
@@ -167,7 +166,21 @@ class FastPath:
             self._reload_tools()
         if not is_valid(params):
             raise self.refuse(method, invalid_params(), peer)
-        return self._call(params, peer) if method == "tools/call" else self._read(method, params, peer)
+        if method != "tools/call":
+            return await self._read(method, params, peer)
+        name = params.get("name")
+        if name is None:
+            raise self.refuse("tools/call", invalid_params(), peer)
+        asks = name in self._asking_tools
+        reply = _reply(params) if asks and peer.modern else None
+        request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
+        if self._opening is not None:
+            await self.wait_until_open()
+        try:
+            answer = await self.app.answer(request)
+        except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
+            raise protocol_error(error) from None
+        return self._input_required(answer) if isinstance(answer, Question) else self._call_result(answer, peer)
 
     async def _read(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request that calls no tool."""
@@ -198,21 +211,6 @@ class FastPath:
         """Record a successful `initialize`."""
         name, version = client_identity(params.get("clientInfo"))
         self.app.requests.record("initialize", "ok", Sender(caller.key, f"{name} {version}"))
-
-    async def _call(self, params: JsonObject, peer: Peer) -> str:
-        name = params.get("name")
-        if name is None:
-            raise self.refuse("tools/call", invalid_params(), peer)
-        asks = name in self._asking_tools
-        reply = _reply(params) if asks and peer.modern else None
-        request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
-        if self._opening is not None and not self._opening.is_done:
-            await self._opening.wait()
-        try:
-            answer = await self.app.answer(request)
-        except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
-            raise protocol_error(error) from None
-        return self._input_required(answer) if isinstance(answer, Question) else self._call_result(answer, peer)
 
     def _call_result(self, answer: Answer, peer: Peer) -> str:
         failed = "true" if answer.is_error else "false"

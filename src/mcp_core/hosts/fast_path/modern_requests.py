@@ -39,8 +39,8 @@ class ModernPeers:
         self._tools_version, listed = self._app.tools_version, self._app.list_tools()
         self._header_tools = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
 
-    def peer(self, head: RequestHead, request: RpcRequest, caller: Caller) -> Peer:
-        """The client that a request says it comes from. Raises NotHandled where its headers and its body differ."""
+    def peer(self, head: RequestHead, request: RpcRequest, caller: Caller, size: int) -> Peer:
+        """The client that a request of that size says it comes from. Raises NotHandled where its headers differ."""
         _, method, params = request
         envelope: Any = params.get("_meta")
         if type(envelope) is not dict:
@@ -54,11 +54,11 @@ class ModernPeers:
             or head.name in self._header_tools
         ):
             raise NotHandled("headers and body differ")
-        known = head.last.find(caller, envelope)
-        return head.complete(known if known is not None else _read_envelope(head, caller, envelope))  # pyright: ignore[reportUnknownArgumentType]
+        known = head.last.find(caller, envelope) or _read_envelope(head, caller, envelope, size)  # pyright: ignore[reportUnknownArgumentType]
+        return known if head.is_plain else head.complete(known)
 
 
-def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> Peer:
+def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject, size: int) -> Peer:
     if envelope.get(VERSION_KEY) != MODERN or CAPABILITIES_KEY not in envelope:
         raise NotHandled("envelope")
     agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))
@@ -72,15 +72,12 @@ def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> P
         can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
         has_valid_meta=is_valid,
     )
-    if is_valid and _may_be_kept(envelope, head):
+    if is_valid and size <= _MAX_KEPT_BYTES and _may_be_kept(envelope):
         head.last.keep(caller, envelope, peer)
     return peer
 
 
-def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:
-    """Whether an envelope is small, holds nothing but what a client says of itself, and will come again."""
-    length = head.headers.get("content-length", "")
-    if not _CLIENT_KEYS.issuperset(envelope) or not length.isdecimal() or int(length) > _MAX_KEPT_BYTES:
-        return False
+def _may_be_kept(envelope: JsonObject) -> bool:
+    """Whether an envelope holds nothing but what a client says of itself, and will come again."""
     # Python's 1 equals True and 1.0, so that an envelope with numbers says nothing about an equal one.
-    return shapes.is_without_numbers(envelope)
+    return _CLIENT_KEYS.issuperset(envelope) and shapes.is_without_numbers(envelope)

@@ -61,11 +61,11 @@ class RequestHead(NamedTuple):
     caller: Caller | None
     """None if each request has a token that says who calls."""
     last: LastPeer
+    is_plain: bool
+    """Whether it has neither trace ids nor declared headers."""
 
     def complete(self, peer: Peer) -> Peer:
         """The client, with the trace ids and the declared headers of this request."""
-        if self.trace_ids is None and not self.declared:
-            return peer
         return peer._replace(trace_ids=self.trace_ids, headers=self.declared)
 
 
@@ -84,6 +84,7 @@ class HeadReader:
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_body:
             raise NotHandled("content-length")
+        ids, declared = trace_ids(headers), self._declared(headers)
         version, problem = headers.get("mcp-protocol-version"), self._host_problem(headers)
         return RequestHead(
             headers,
@@ -94,10 +95,11 @@ class HeadReader:
             host_problem=problem,
             needs_sdk=needs_sdk or problem is not None,
             has_media_types=is_json(headers) and accepts_json_and_events(headers),
-            trace_ids=trace_ids(headers),
-            declared=self._declared(headers),
+            trace_ids=ids,
+            declared=declared,
             caller=caller_without_token(self._app, client) if self._app.verifier is None else None,
             last=last,
+            is_plain=ids is None and not declared,
         )
 
     def _host_problem(self, headers: Headers) -> HttpResponse | None:

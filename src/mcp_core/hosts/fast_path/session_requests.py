@@ -54,9 +54,10 @@ class SessionRequests:
         return None if request is None else (request, self._peer_of(session, session_id, head, caller))
 
     def _peer_of(self, session: Session, session_id: str, head: RequestHead, caller: Caller) -> Peer:
-        known = head.last.find(caller, session_id)
-        if known is not None:
-            return head.complete(known)
+        peer = head.last.find(caller, session_id) or self._new_peer(session, session_id, head, caller)
+        return peer if head.is_plain else head.complete(peer)
+
+    def _new_peer(self, session: Session, session_id: str, head: RequestHead, caller: Caller) -> Peer:
         peer = Peer(
             caller,
             modern=False,
@@ -68,7 +69,7 @@ class SessionRequests:
             folders=_no_folders if session.has_roots else None,
         )
         head.last.keep(caller, session_id, peer)
-        return head.complete(peer)
+        return peer
 
     async def read(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
         """The request that came in a session of the fast path, or the response where it is not one.

@@ -8,11 +8,11 @@ that task, and the next call gets another one.
 
 import asyncio
 from asyncio.tasks import _enter_task, _leave_task  # pyright: ignore[reportPrivateUsage] - documented for such uses
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any
 
-Call = Coroutine[Any, Any, None]
+CallSteps = Coroutine[Any, Any, None]
 
 
 class CallTasks:
@@ -21,8 +21,8 @@ class CallTasks:
     def __init__(self) -> None:
         self._ready: _ReadyTask | None = None
 
-    def run(self, call: Call) -> "asyncio.Task[None] | None":
-        """Run a call outside of any task. Returns the task of a call that waits, and None for one that has ended."""
+    def run(self, call: CallSteps, wait_in: Callable[[asyncio.Task[None]], object]) -> None:
+        """Run a call outside of any task, until it ends or waits. `wait_in` gets the task of a call that waits."""
         ready, self._ready = self._ready, None
         if ready is None or ready.steps.parked.done():
             ready = _ReadyTask()
@@ -31,36 +31,33 @@ class CallTasks:
         try:
             future = ready.context.run(call.send, None)
         except StopIteration:
-            if ready.is_unchanged():
-                self._ready = ready
-            else:
+            # Nothing may be left behind for the next call: no cancellation, and no context variable.
+            if task.cancelling() or ready.context != ready.before:
                 ready.steps.parked.cancel()
-            return None
+            else:
+                self._ready = ready
+            return
         except BaseException as error:  # noqa: BLE001 - what asyncio does with an error that no task's owner looks at
             ready.steps.parked.cancel()
             loop.call_exception_handler({"message": "A call raised an exception", "exception": error, "task": task})
-            return None
+            return
         finally:
             _leave_task(loop, task)
         ready.steps.resume(call, future)
-        return task
+        wait_in(task)
 
 
 class _ReadyTask:
     """A task that waits for a call."""
 
-    __slots__ = ("_before", "context", "loop", "steps", "task")
+    __slots__ = ("before", "context", "loop", "steps", "task")
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self._before = copy_context()
-        self.context = self._before.copy()
+        self.before = copy_context()
+        self.context = self.before.copy()
         self.steps = _Steps(self.loop.create_future())
         self.task: asyncio.Task[None] = asyncio.Task(self.steps, loop=self.loop, context=self.context)
-
-    def is_unchanged(self) -> bool:
-        """Whether the call left nothing behind for the next one: no context variable, no cancellation."""
-        return not self.task.cancelling() and self.context == self._before
 
 
 class _Steps(Coroutine[Any, Any, None]):
@@ -71,11 +68,11 @@ class _Steps(Coroutine[Any, Any, None]):
     def __init__(self, parked: asyncio.Future[None]) -> None:
         self.parked = parked
         """Done when there is a call, or when the task is cancelled before."""
-        self._call: Call | None = None
+        self._call: CallSteps | None = None
         self._future: Any = None
         """What the call waits for, until the task does so."""
 
-    def resume(self, call: Call, future: Any) -> None:
+    def resume(self, call: CallSteps, future: Any) -> None:
         """Go on with a call that waits for `future`."""
         self._call, self._future = call, future
         if not self.parked.done():

@@ -51,11 +51,6 @@ class Calls:
         """How many are in progress."""
         return self._telemetry.in_flight
 
-    @property
-    def accepted(self) -> bool:
-        """Whether a new call is accepted."""
-        return not self.draining and self._telemetry.in_flight < self._limit
-
     def refusal(self) -> HttpResponse:
         """The response to a call that is not accepted."""
         if self.draining:
@@ -63,13 +58,18 @@ class Calls:
         words = f"The limit of {count(self._limit, 'request')} in progress is reached. Try again later."
         return refusal(_UNAVAILABLE, "too_many_calls", words, self._counts)
 
-    def begin(self) -> None:
-        """Count a call that begins."""
-        self._telemetry.in_flight += 1
+    def begin(self) -> bool:
+        """Count a call that begins. Returns whether it is accepted; otherwise it is not counted."""
+        telemetry = self._telemetry
+        if self.draining or telemetry.in_flight >= self._limit:
+            return False
+        telemetry.in_flight += 1
+        return True
 
-    def end(self) -> None:
-        """Count a call that has ended."""
+    def end(self) -> int:
+        """Count a call that has ended. Returns how many are still in progress."""
         self._telemetry.in_flight -= 1
+        return self._telemetry.in_flight
 
 
 def refusal(status: int, reason: str, message: str, counts: HttpCounts) -> HttpResponse:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.hosts.fast_path.asgi import HttpResponse
-from mcp_core.hosts.site.call_tasks import Call, CallTasks
+from mcp_core.hosts.site.call_tasks import CallSteps, CallTasks
 from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.direct_heads import DirectHeads
 
@@ -40,35 +40,29 @@ class DirectCalls:
     def __init__(self, heads: DirectHeads, calls: Calls, recorders: Sequence[RequestRecorder]) -> None:
         self.heads, self.calls, self._recorders = heads, calls, recorders
         self._tasks = CallTasks()
-        self._arrived: list[tuple[DirectConnection, Call]] = []
+        self._arrived: list[tuple[DirectConnection, CallSteps]] = []
         self._finished: list[tuple[DirectConnection, HttpResponse]] = []
         self._held_since = 0.0
         self._holds = False
         """Whether records and responses are held back."""
         self._last: DirectConnection | None = None
 
-    def begin(self, connection: DirectConnection, call: Call, loop: asyncio.AbstractEventLoop) -> None:
+    def begin(self, connection: DirectConnection, call: CallSteps, loop: asyncio.AbstractEventLoop) -> None:
         """Run a call: now, if the same connection made the last one, otherwise with others at the end of this turn.
 
         A connection has one call at a time. So it is likely to be the only one that is active.
         """
         if connection is self._last:
-            self._run(connection, call)
+            self._tasks.run(call, connection.wait_in)
             return
         self._last = connection
         if not self._arrived:
             loop.call_soon(self._run_arrived)
         self._arrived.append((connection, call))
 
-    def _run(self, connection: DirectConnection, call: Call) -> None:
-        """Run a call, now, until it waits for something."""
-        task = self._tasks.run(call)
-        if task is not None:
-            connection.wait_in(task)
-
     def finish(self, connection: DirectConnection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
-        """Send the response to a call, after its record has been written, and with others if there are others."""
-        if not self._holds and not self.calls.running:
+        """Count the end of a call, and send its response: after its record was written, and with those of others."""
+        if not self.calls.end() and not self._holds:
             connection.respond(response, self.calls)
             return
         if not self._holds and not self._finished:
@@ -92,7 +86,7 @@ class DirectCalls:
         if together:
             self._hold()
         for connection, call in arrived:
-            self._run(connection, call)
+            self._tasks.run(call, connection.wait_in)
         if together:
             self._release()
 

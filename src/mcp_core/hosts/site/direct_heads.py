@@ -1,5 +1,6 @@
 """The heads of requests that can be answered without ASGI."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ _NEVER_DIRECT = frozenset({b"transfer-encoding", b"expect", b"upgrade"})
 _KEEP_ALIVE, _CLOSE = b"keep-alive", b"close"
 _CREDENTIALS = frozenset({b"authorization", b"cookie", b"proxy-authorization"})
 
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*\r\n", re.IGNORECASE)
+
 FindFastPath = Callable[[str, str | None], HttpFastPath | None]
 """The app that answers a URL on the fast path, for a request from an origin; None where the request needs more."""
 
@@ -32,13 +35,23 @@ class DirectHead(NamedTuple):
     scope: Scope
     """Of the scope that uvicorn would make, the client and the path."""
     head: RequestHead
-    length: int
-    """Of the body."""
     authorization: str
     closes: bool
     """Whether the client asks for the connection to be closed after the response."""
     may_repeat: bool
     """Whether the connection may keep the head for its next request: trace ids differ, and credentials are not kept."""
+
+
+class RepeatedHead(NamedTuple):
+    """A head that the next request of a connection may have again, with a body of another length."""
+
+    head: DirectHead
+    before: bytes
+    """Its bytes up to the length."""
+    after: bytes
+    """Its bytes from the end of the length."""
+    max_body: int
+    """A longer body is refused."""
 
 
 class DirectHeads:
@@ -49,8 +62,8 @@ class DirectHeads:
     ) -> None:
         self._find_fast_path, self._limits, self._proxies = find_fast_path, limits, proxies
 
-    def read(self, data: bytes, client: Client, last: LastPeer) -> DirectHead | None:
-        """Read a complete head. None if the request must be answered through ASGI.
+    def read(self, data: bytes, client: Client, last: LastPeer) -> tuple[DirectHead, int] | None:
+        """Read a complete head, with the length of the body. None if the request must be answered through ASGI.
 
         `last` is the client of the last request on the connection.
         """
@@ -90,15 +103,23 @@ class DirectHeads:
             return None
         if head.needs_sdk or head.method == LISTEN:
             return None
-        return DirectHead(
+        direct = DirectHead(
             fast_path,
             {"client": scope["client"], "path": path},
             head,
-            int(length),
             head.headers.pop("authorization", ""),
             closes=after == _CLOSE,
             may_repeat=head.trace_ids is None and not head.declared and _CREDENTIALS.isdisjoint(names),
         )
+        return direct, int(length)
+
+
+def repeated(head: DirectHead, data: bytes) -> RepeatedHead | None:
+    """A head, to be found again. None if each request has to be read, as one with credentials."""
+    length = _LENGTH.search(data) if head.may_repeat else None
+    if length is None:
+        return None
+    return RepeatedHead(head, data[: length.start(1)], data[length.end(1) :], head.fast_path.max_body)
 
 
 class _HeadReader:

@@ -13,7 +13,7 @@ For a drain: a direct call has a task in `server_state.tasks` like other calls; 
 """
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -35,7 +35,7 @@ from mcp_core.hosts.site.connections import (
     stream_head_bytes,
 )
 from mcp_core.hosts.site.direct_calls import DirectCalls
-from mcp_core.hosts.site.direct_heads import DirectHead
+from mcp_core.hosts.site.direct_heads import DirectHead, RepeatedHead, repeated
 from mcp_core.hosts.site.joined_writes import JoiningTransport
 from mcp_core.hosts.site.uvicorn_connection import HttpToolsMembers
 from mcp_core.mcp_log import get_logger
@@ -46,10 +46,13 @@ _POST, _HEAD_END = b"POST ", b"\r\n\r\n"
 _LAST_CHUNK = b"0\r\n\r\n"
 _MAX_HELD_BYTES = 16 * 1024
 """The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
+_MAX_DIGITS = 5 + 1
+"""Of the length of such a request, with the end of its line."""
 _MAX_PIPELINED = 64
 """Requests that wait for the response to another on their connection. uvicorn keeps 4 KB for each."""
 _OK = 200
-_IDLE, _CALL = ConnectionPhase.IDLE, ConnectionPhase.CALL  # to look up a member of an enum takes ten times as long
+# To look up a member of an enum takes ten times as long.
+_IDLE, _BODY, _CALL = ConnectionPhase.IDLE, ConnectionPhase.BODY, ConnectionPhase.CALL
 
 
 class LimitExceeded(Exception):
@@ -79,10 +82,9 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """The interval of pings, of a direct call that may take a while."""
         self._has_stream = False
         """Whether the response to a direct call has begun, as a stream of events."""
-        self._incomplete: tuple[DirectHead, int, bytes] | None = None
-        """The beginning of a direct call: its head, where its body begins, and its bytes."""
-        self._last_head: DirectHead | None = None
-        self._last_head_data = b""
+        self._incomplete: tuple[DirectHead, int, int, bytes] | None = None
+        """The beginning of a direct call: its head, where its body begins and ends, and its bytes."""
+        self._last_head: RepeatedHead | None = None
         """The last head of a direct call that may repeat: most clients send it again."""
         self._last_peer = LastPeer()
         self._held = b""
@@ -128,54 +130,55 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """Answer what can be answered here, and give the rest to the parser."""
         if self._has_call or self._held:
             self._hold(data)
-        else:
-            self._answer_or_parse(data)
-
-    def _answer_or_parse(self, data: bytes) -> None:
-        begun = False
-        if self._incomplete is not None and self.phase != ConnectionPhase.REFUSED:
-            head, body_at, start = self._incomplete
+            return
+        if self._incomplete is not None:
+            head, body_at, end, start = self._incomplete
             self._incomplete = None
             data = start + data
-            begun = self._begin_direct(head, body_at, data)
-        elif self.phase <= _IDLE:
-            head, body_at = self._read_head(data)
-            begun = head is not None and self._begin_direct(head, body_at, data)
+            begun = self.phase != ConnectionPhase.REFUSED and self._begin_direct(head, body_at, end, data)
+        else:
+            begun = self.phase <= _IDLE and self._direct is not None and self._read_direct(data, self._direct)
         if not begun:
             self._parse(data)
 
     # --- direct calls -----------------------------------------------------------------------------------
 
-    def _read_head(self, data: bytes) -> tuple[DirectHead | None, int]:
-        """The head of a direct call, and where its body begins. None if the request must be parsed by uvicorn."""
-        if self._last_head is not None and data.startswith(self._last_head_data):
-            return self._last_head, len(self._last_head_data)
-        if self._direct is None or not data.startswith(_POST) or (end := data.find(_HEAD_END)) < 0:
-            return None, 0
-        body_at = end + len(_HEAD_END)
-        head = self._direct.heads.read(data[:body_at], self.client, self._last_peer)
-        if head is not None and head.may_repeat:
-            self._last_head, self._last_head_data = head, data[:body_at]
-        return head, body_at
-
-    def _begin_direct(self, head: DirectHead, body_at: int, data: bytes) -> bool:
-        """Begin to answer a direct call, or wait for the rest of it. False if uvicorn must parse it."""
-        direct = self._direct
-        if direct is None or not direct.calls.accepted:
+    def _read_direct(self, data: bytes, direct: DirectCalls) -> bool:
+        """Read the head of a direct call, and begin the call. False if uvicorn must parse the request."""
+        last = self._last_head
+        if last is not None and data.startswith(last.before):
+            at = len(last.before)
+            length_end = data.find(b"\r", at, at + _MAX_DIGITS)
+            if data.startswith(last.after, length_end) and (length := data[at:length_end]).isdigit():
+                size, body_at = int(length), length_end + len(last.after)
+                if size <= last.max_body:
+                    return self._begin_direct(last.head, body_at, body_at + size, data)
+        if not data.startswith(_POST) or (head_end := data.find(_HEAD_END)) < 0:
             return False
-        end = body_at + head.length
+        body_at = head_end + len(_HEAD_END)
+        read = direct.heads.read(data[:body_at], self.client, self._last_peer)
+        if read is None:
+            return False
+        head, size = read
+        self._last_head = repeated(head, data[:body_at]) or self._last_head
+        return self._begin_direct(head, body_at, body_at + size, data)
+
+    def _begin_direct(self, head: DirectHead, body_at: int, end: int, data: bytes) -> bool:
+        """Begin to answer a direct call, or wait for the rest of it. False if uvicorn must parse it."""
         if len(data) < end:
             if end > _MAX_HELD_BYTES:
                 return False
-            self._incomplete = head, body_at, data
-            if self.phase != ConnectionPhase.BODY:
-                self.enter(ConnectionPhase.BODY)
+            self._incomplete = head, body_at, end, data
+            if self.phase != _BODY:
+                self.phase, self.since = _BODY, self.loop.time()
             return True
+        direct = cast(DirectCalls, self._direct)
+        if not direct.calls.begin():
+            return False
         if len(data) > end:
             data, self._held = data[:end], data[end:]
-        direct.calls.begin()
         self.phase, self._has_call = _CALL, True
-        direct.begin(self, self._run(head, data, data[body_at:], direct), self.loop)
+        direct.begin(self, self._run(head, data, body_at, direct), self.loop)
         return True
 
     def watch_client(self, ping_seconds: float) -> None:
@@ -217,10 +220,10 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
             head = stream_head_bytes(self.default_headers, keep_alive=not self._close_after_call)
         self._joining.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
 
-    async def _run(self, head: DirectHead, data: bytes, body: bytes, direct: DirectCalls) -> None:
+    async def _run(self, head: DirectHead, data: bytes, body_at: int, direct: DirectCalls) -> None:
         """Answer a direct call, or give it to the parser if the fast path does not handle it."""
         try:
-            response = await head.fast_path.respond(head.head, head.scope, head.authorization, body, self)
+            response = await head.fast_path.respond(head.head, head.scope, head.authorization, data[body_at:], self)
             if head.closes:
                 self._close_after_call = True
         except NotHandled:
@@ -230,13 +233,16 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         try:
             if response is not None and self.write_paused:
                 await self.drain()
-        finally:
+        except BaseException:
             direct.calls.end()
+            raise
+        finally:
             self._ping_seconds = None
             if self._task is not None:
                 self.tasks.discard(self._task)
                 self._task = None
         if response is None:
+            direct.calls.end()
             self._go_on_with_parser(data)
         else:
             head.fast_path.count_request("direct")
@@ -255,20 +261,18 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
     def respond(self, response: HttpResponse, calls: Calls) -> None:
         """Send the response to a direct call."""
         self._has_call = False
-        if self._joining.is_closing():
-            return
         status, body, headers = response
+        default_headers = self.begin_response()
         keep_alive = not (self._close_after_call or self._client_ended or calls.draining or calls.closing)
         if self._has_stream:
             self._send_event(message_event(body), _LAST_CHUNK)
             self._has_stream = False
         elif status == _OK and headers is JSON_HEADERS and keep_alive:
-            head = self.connections_open.ok_head(self.default_headers)
+            head = self.connections_open.ok_head(default_headers)
             self._joining.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
         else:
             keep_alive = keep_alive and (b"connection", b"close") not in headers
-            self._joining.send(response_bytes(response, self.default_headers, keep_alive=keep_alive))
-        self.count_response()
+            self._joining.send(response_bytes(response, default_headers, keep_alive=keep_alive))
         if not keep_alive:
             self._held = b""
             self.transport.close()
@@ -276,14 +280,14 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         if self._held:
             self.loop.call_soon(self._answer_held)  # one call in each turn, so that other connections have theirs
         else:
-            self.enter(_IDLE)
+            self.phase, self.since = _IDLE, self.loop.time()
 
     def _answer_held(self) -> None:
         if not self._joining.is_closing():
             data, self._held = self._held, b""
             self.enter(_IDLE)
             self.resume_reading()
-            self._answer_or_parse(data)
+            self.data_received(data)
 
     def _go_on_with_parser(self, data: bytes) -> None:
         """Take the ordinary way with a request that the fast path did not answer, and with what followed it."""

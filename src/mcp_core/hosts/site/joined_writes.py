@@ -27,10 +27,11 @@ class JoiningTransport:
         self._transport.write(data)
 
     def send(self, data: bytes) -> None:
-        """Send a whole response, after what is held back."""
+        """Send a whole response, after what is held back. Where the connection is closed, nothing is sent."""
         if self._held is not None:
             self._flush()
-        self._transport.write(data)
+        if not self._transport.is_closing():
+            self._transport.write(data)
 
     def is_closing(self) -> bool:
         """Whether the connection is closed, or will be."""

@@ -105,19 +105,23 @@ class Site:
             if scope["method"] == "OPTIONS":
                 return await cors.preflight(scope, origin)(scope, receive, send)
             send = cors.with_headers(send, origin)
-        if not self.calls.accepted:
+        if not self.calls.begin():
             return await self._refuse(self.calls.refusal(), scope, send)
+        try:
+            await self._answer_call(front, root, scope, receive, send)
+        finally:
+            self.calls.end()
+
+    async def _answer_call(
+        self, front: "HttpFastPath | HttpFront", root: str, scope: Any, receive: Any, send: Any
+    ) -> None:
+        """Answer a request within the limits of its body, also if the end of the server cuts it off."""
         length = _header(scope, b"content-length")
         if length.isdecimal() and int(length) > self._max_body:
             return await self._refuse(self._body_too_large(), scope, send)
         if _header(scope, b"transfer-encoding"):
             send = self._with_body_limit(send)
         scope["root_path"] = root
-        return await self._answer(front, scope, receive, send)
-
-    async def _answer(self, front: "HttpFastPath | HttpFront", scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, also if the end of the server cuts it off."""
-        self.calls.begin()
         try:
             await front(scope, receive, send)
         except asyncio.CancelledError:
@@ -125,8 +129,6 @@ class Site:
                 raise
             with suppress(RuntimeError):  # the response has begun
                 await self.calls.refusal().send(send)
-        finally:
-            self.calls.end()
 
     async def _refuse(self, response: HttpResponse, scope: Any, send: Any) -> None:
         record_http(self._apps_by_path[scope["path"]], scope, response.status)

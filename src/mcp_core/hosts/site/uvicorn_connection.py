@@ -23,6 +23,8 @@ class UvicornConnection:
     cycle: Any
     server_state: Any
     app: Any
+    write_paused = False
+    """Whether so much is unsent that nothing more should be written."""
 
     @property
     def default_headers(self) -> Any:
@@ -49,14 +51,20 @@ class UvicornConnection:
         self.cycle.disconnected = True
         self.cycle.message_event.set()
 
-    def count_response(self) -> None:
-        """Count a response that was sent without uvicorn."""
+    def begin_response(self) -> Any:
+        """Count a response that is sent without uvicorn, and return the headers of every response."""
         self.server_state.total_requests += 1
+        return self.server_state.default_headers
 
-    @property
-    def write_paused(self) -> bool:
-        """Whether so much is unsent that nothing more should be written."""
-        return self.flow.write_paused
+    def pause_writing(self) -> None:
+        """Too much is unsent."""
+        self.write_paused = True
+        super().pause_writing()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+
+    def resume_writing(self) -> None:
+        """More can be written."""
+        self.write_paused = False
+        super().resume_writing()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
     async def drain(self) -> None:
         """Wait until more can be written."""

@@ -328,7 +328,7 @@ async def test_a_connection_keeps_no_credentials():
             writer.write(call_bytes("add", 1, more, a=1, b=2))
             assert (await response(reader))[0] == 200
             (server,) = site.connections._open
-            assert (server._last_head, server._last_head_data) == (None, b"")
+            assert server._last_head is None
             assert "secret" not in repr(server._last_peer.peer)
 
 
@@ -387,7 +387,7 @@ async def test_a_connection_keeps_at_most_its_last_head(monkeypatch: pytest.Monk
                 writer.write(call_bytes("add", 1, more, a=1, b=2))
                 assert (await response(reader))[0] == 200
         (server,) = site.connections._open
-        assert b"X-Number: 9" in server._last_head_data
+        assert b"X-Number: 9" in server._last_head.before + server._last_head.after
     assert direct == [200] * 20
 
 
