@@ -3,7 +3,19 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from mcp_core.errors import Declined, InvalidAnswer
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+M = TypeVar("M", bound="BaseModel")
+Read = Callable[[Mapping[str, Any]], tuple[Any, list[str]]]
+"""Reads what a person filled in: the value, and what is wrong with it."""
+
+MAX_TRIES = 3
+"""How often a person is asked the same question, until the answer is valid."""
 
 ListFolders = Callable[[], Awaitable[tuple[str, ...]]]
 Elicit = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
@@ -74,29 +86,66 @@ class ToolContext(NamedTuple):
     notify_complete: NotifyComplete | None = None
     """Tells the client that the person has finished at an address, also after the call; None without sessions."""
 
-    async def ask_user(self, message: str, schema: Mapping[str, Any]) -> UserAnswer:
+    async def ask(self, form: "type[M]", message: str, *, name: str | None = None) -> M:
         """Ask the person to fill in a form, and wait. The time that they take does not count toward the deadline.
 
-        `schema` is a flat JSON Schema of an object: texts, numbers, booleans and choices. The tool must declare
-        `asks`. A client that cannot ask ends the call with an error; `modes` says so before.
-        """
-        if self.elicit is None:
-            raise RuntimeError("a tool that asks the user declares it: asks=True")
-        given = await self.elicit({"mode": "form", "message": message, "requestedSchema": dict(schema)})
-        content: Any = given.get("content")
-        return UserAnswer(str(given.get("action")), content if isinstance(content, dict) else {})
+        `form` is a model with texts, numbers, booleans, dates, choices (`Literal` or `Enum`) and lists of choices.
+        If an answer is not valid, the person is asked again. Raises Declined or InvalidAnswer, which a handler need
+        not catch. `name` is the name of the question for a client that keeps answers.
 
-    async def ask_to_open(self, message: str, address: str, finished: Callable[[], Awaitable[object]]) -> UserAnswer:
-        """Ask the person to open an address in a browser, and wait until `finished` returns, which tells that.
+        The tool must declare `asks`. A client that cannot ask ends the call with an error; `modes` says so before.
+        """
+        from mcp_core.schema.forms import form_schema, read_form  # noqa: PLC0415 - few handlers ask
+
+        def read(content: Mapping[str, Any]) -> tuple[Any, list[str]]:
+            found = read_form(form, content)
+            return (None, found) if isinstance(found, list) else (found, [])
+
+        action, answers = await self._fill_in(message, form_schema(form), read, name)
+        if action != "accept":
+            raise Declined(f"The user did not answer {message!r}.", action=action)
+        return answers
+
+    async def ask_user(self, message: str, schema: Mapping[str, Any], *, name: str | None = None) -> UserAnswer:
+        """Ask the person to fill in a form that is written as JSON Schema, and wait.
+
+        `schema` is a flat schema of an object: texts, numbers, booleans and choices. The answer is checked against it,
+        as that of `ask` is; to decline is an answer as well.
+        """
+        from mcp_core.schema.forms import read_answer  # noqa: PLC0415 - few handlers ask
+
+        action, content = await self._fill_in(message, schema, lambda content: read_answer(schema, content), name)
+        return UserAnswer(action, content or {})
+
+    async def _fill_in(self, message: str, schema: Mapping[str, Any], read: Read, name: str | None) -> tuple[str, Any]:
+        if self.elicit is None:
+            raise RuntimeError("a handler that asks the user declares it: asks=True")
+        asked: dict[str, Any] = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
+        problems: list[str] = []
+        for _ in range(MAX_TRIES):
+            given = await self.elicit(asked if name is None else asked | {"name": name})
+            action, content = str(given.get("action")), given.get("content")
+            if action != "accept":
+                return action, None
+            value, problems = read(content if isinstance(content, Mapping) else {})  # pyright: ignore[reportUnknownArgumentType]
+            if not problems:
+                return action, value
+            asked["message"] = f"{message}\n\nPlease correct: {'; '.join(problems)}."
+        raise InvalidAnswer(f"The user's answers to {message!r} are not valid: {'; '.join(problems)}.")
+
+    async def ask_url(
+        self, message: str, address: str, finished: Callable[[], Awaitable[object]] | None = None
+    ) -> UserAnswer:
+        """Ask the person to open an address in a browser. With `finished`, wait until that returns.
 
         The tool must declare `asks`, and `modes` must have `url`. What the person types there, no client sees.
         """
         if self.elicit is None or self.wait is None:
-            raise RuntimeError("a tool that asks the user declares it: asks=True")
+            raise RuntimeError("a handler that asks the user declares it: asks=True")
         number = secrets.token_hex(16)
         given = await self.elicit({"mode": "url", "message": message, "url": address, "elicitationId": number})
         answer = UserAnswer(str(given.get("action")))
-        if answer.is_accepted:
+        if answer.is_accepted and finished is not None:
             await self.wait(finished())
             if self.notify_complete is not None:
                 await self.notify_complete(number)

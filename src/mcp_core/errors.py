@@ -7,9 +7,11 @@
     ├── PermissionDenied           PermissionError    a permission is missing                business
     ├── SignInRequired             SignInError        the person must sign in first          business
     ├── ConsentRequired            ConsentError       the person has not agreed              business
+    │   ├── Declined               ConsentError       the person was asked, and declined      business
     │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
     │   ├── ElicitationUnsupported ConsentError       a protocol error, not a result         business
     │   └── UrlElicitationRequired ConsentError       a protocol error, not a result         business
+    ├── InvalidAnswer              AnswerError        the person's answers are not valid     business
     ├── RateLimited                RateLimitError     too many calls                         business
     ├── IdempotencyConflict        IdempotencyError   its key was used for another call      business
     ├── InProgress                 InProgressError    a call with the same key is running    system
@@ -129,6 +131,15 @@ class ConsentRequired(ToolError):
     """Who declined in the console."""
 
 
+class Declined(ConsentRequired):
+    """The person was asked what a handler needs to know, and declined or closed the question."""
+
+    def __init__(self, error: str, *, action: str, **channels: Any) -> None:
+        """`action` is decline or cancel."""
+        super().__init__(error, **channels)
+        self.action = action
+
+
 class ForgedReply(ConsentRequired):
     """A reply has a seal that this server did not make. It is recorded as refused; the host reports it."""
 
@@ -149,6 +160,12 @@ class UrlElicitationRequired(ElicitationUnsupported):
         """`elicitations` are the parameters of `elicitation/create` for each address."""
         super().__init__(error, mode="url", **channels)
         self.elicitations = [dict(one) for one in elicitations]
+
+
+class InvalidAnswer(ToolError):
+    """The person filled in a form several times, and not as it asks."""
+
+    error_type = "AnswerError"
 
 
 class RateLimited(ToolError):

@@ -98,13 +98,14 @@ def token(user: str) -> str:
 class Person:
     """Answers what the server asks, and remembers the questions."""
 
-    answer: types.ElicitResult | None = None
+    answer: types.ElicitResult | list[types.ElicitResult] | None = None
+    """The same each time, or one after the other."""
     questions: list[str] = field(default_factory=list)
 
     async def __call__(self, _: Any, asked: types.ElicitRequestParams) -> types.ElicitResult:
         self.questions.append(asked.message)
         assert self.answer is not None, "this test did not expect a question"
-        return self.answer
+        return self.answer.pop(0) if isinstance(self.answer, list) else self.answer
 
 
 @dataclass

@@ -8,9 +8,10 @@ import importlib
 import os
 import sys
 from collections import Counter
-from typing import Annotated, Any, cast
+from datetime import date
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from toolcharter_examples import demo
 from toolcharter_examples.demo import Note, Notebook
 
@@ -129,6 +130,8 @@ async def who(context: ToolContext) -> dict[str, Any]:
     return context.to_dict()
 
 
+PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+PLACE = {"type": "object", "properties": {"street": {"type": "string", "minLength": 3}}, "required": ["street"]}
 COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 
 
@@ -144,6 +147,19 @@ async def paint(
         chosen.append(answer.content["colour"] if answer.is_accepted else answer.action)
     ledger[key] += 10
     return chosen
+
+
+class Order(BaseModel):
+    flavour: Literal["nuts", "jam"]
+    boxes: Annotated[int, Field(ge=1, le=9)] = 1
+    by: date | None = None
+
+
+async def order(context: ToolContext) -> str:
+    """Take an order of the person, and then ask where to deliver it."""
+    order = await context.ask(Order, "What do you want?", name="order")
+    answer = await context.ask_user(f"Where to, for {order.boxes} of {order.flavour}?", PLACE)
+    return f"{order.boxes} {order.flavour} by {order.by} to {answer.content.get('street', answer.action)}"
 
 
 async def limited() -> str:
@@ -183,6 +199,12 @@ async def greet(name: str, ledger: Ledger, greeting: str = "Hello") -> list[Mess
     ledger[f"greeted {name}"] += 1
     picture = File("odd://picture", b"\x89PNG", "image/png")
     return [Message(f"{greeting}, {name}!"), Message("Hello.", "assistant"), Message(picture), Message(Image(b"\x89"))]
+
+
+async def welcome(context: ToolContext) -> str:
+    """Welcome somebody who is asked for their name."""
+    answer = await context.ask_user("Who are you?", PERSON)
+    return f"Welcome, {answer.content['name']}." if answer.is_accepted else "Welcome, stranger."
 
 
 async def fall(password: str) -> str:
@@ -225,10 +247,12 @@ def build(settings: Settings) -> App:
     app.tool(response_time=0.2)(hang)
     app.tool(confirm=Confirm("WIPE", required=True))(wipe)
     app.tool(asks=True)(paint)
+    app.tool(asks=True)(order)
     app.tool(name="paint_in_a_second", asks=True, response_time=1.0)(paint)
     app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)
     app.registry.register(start_over)
     app.prompt()(greet)
+    app.prompt(asks=True)(welcome)
     app.prompt(permissions=["it:read"])(fall)
     for source in SOURCES:
         app.library.add_source(source)

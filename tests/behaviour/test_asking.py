@@ -26,6 +26,54 @@ async def test_a_handler_goes_on_with_the_answer_of_the_person(connect: Connect)
     assert person.questions == ["Which colour for coat 1?", "Which colour for coat 2?"]
 
 
+def answers(*contents: dict[str, Any]) -> Person:
+    """Somebody who gives one answer after the other."""
+    return Person([types.ElicitResult(action="accept", content=content) for content in contents])
+
+
+@pytest.mark.requirement("PRO-3")
+async def test_a_form_is_asked_again_until_its_answers_are_valid(connect: Connect):
+    person = answers(
+        {"flavour": "salt"},
+        {"flavour": "jam", "boxes": 10, "by": "soon"},
+        {"flavour": "Jam", "boxes": 2, "by": "2026-11-19"},
+        {"street": "A"},
+        {"street": "Quay 3"},
+    )
+    async with connect(person=person) as client:
+        assert await data_of(client, "order") == "2 jam by 2026-11-19 to Quay 3"
+    assert person.questions == [
+        "What do you want?",
+        "What do you want?\n\nPlease correct: flavour: must be one of nuts, jam.",
+        "What do you want?\n\nPlease correct: boxes: must be at most 9; by: must be a date such as 2026-11-19.",
+        "Where to, for 2 of jam?",
+        "Where to, for 2 of jam?\n\nPlease correct: street: must have at least 3 characters.",
+    ]
+
+
+@pytest.mark.requirement("PRO-3")
+async def test_a_form_whose_answers_are_never_valid_or_that_is_declined_ends_the_call(connect: Connect):
+    async with connect(person=answers(*[{"boxes": 1}] * 3)) as client:
+        error = await error_of(client, "order")
+    words = "The user's answers to 'What do you want?' are not valid: flavour: is required."
+    assert error == {"type": "AnswerError", "kind": "business", "message": words}
+    async with connect(person=Person(NO)) as client:
+        error = await error_of(client, "order")
+    assert error == {
+        "type": "ConsentError",
+        "kind": "business",
+        "message": "The user did not answer 'What do you want?'.",
+    }
+
+
+@pytest.mark.requirement("PRO-3")
+@over(host=("native", "sdk"))
+async def test_a_prompt_can_ask_the_person(connect: Connect):
+    async with connect(person=answers({"name": ["Ana"]}, {"name": "Ana"})) as client:
+        result = await client.get_prompt("welcome")
+    assert [message.content.text for message in result.messages] == ["Welcome, Ana."]
+
+
 async def test_a_handler_learns_that_the_person_declined(connect: Connect):
     async with connect(person=Person(NO)) as client:
         assert await data_of(client, "paint", key="declined") == ["decline"]

@@ -26,7 +26,7 @@ async def test_a_client_hears_that_the_person_has_finished_at_the_address_that_i
         happened.append(number)
 
     context = ToolContext("", "", "", "", "", elicit=elicit, wait=wait, notify_complete=notify)
-    answer = await context.ask_to_open("Sign in.", "https://login.example", finished)
+    answer = await context.ask_url("Sign in.", "https://login.example", finished)
     assert answer.is_accepted == (action == "accept")
     number = happened[0]
     assert happened == ([number, "finished", number] if action == "accept" else [number])

@@ -116,6 +116,11 @@ class Library:
         """All prompts, in a stable order."""
         return list(self._prompts.values())
 
+    def may_ask(self, method: str, name: str) -> bool:
+        """Whether the answer to a request may be a question to the person."""
+        prompt = self._prompts.get(name) if method == "prompts/get" else None
+        return prompt is not None and prompt.spec.declaration.asks
+
     @property
     def sources(self) -> list[ResourceSource]:
         """The sources of resources, apart from the documentation of the tools."""

@@ -33,6 +33,10 @@ Changes = Subscribers[Change]
 class LiveLibrary(Library, ABC):
     """Answers with what the protocol has on the wire. Recording and the gates are those of every library."""
 
+    def may_ask(self, method: str, name: str) -> bool:  # noqa: ARG002 - any of them may
+        """Another server may ask during any of these requests."""
+        return method in ASKING
+
     @abstractmethod
     async def answer(self, method: str, params: JsonObject, request: Request) -> JsonObject:
         """The result of a list, a read, `prompts/get` or `completion/complete`. Raises Refused."""

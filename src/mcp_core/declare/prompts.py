@@ -52,6 +52,7 @@ class PromptOptions(TypedDict, total=False):
     description: str | None
     permissions: Sequence[str]
     response_time: ResponseTime
+    asks: bool
 
 
 _DECLARED = "__toolcharter_prompt__"

@@ -163,7 +163,7 @@ class Declaration:
     """Whether it reaches what this server does not keep, such as the web. The protocol assumes so, too."""
     confirm: Confirm | None = None
     asks: bool = False
-    """Whether the handler asks the person while it runs, with `context.ask_user`."""
+    """Whether the handler asks the person while it runs, with `context.ask`."""
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""

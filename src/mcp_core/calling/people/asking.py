@@ -1,4 +1,4 @@
-"""Questions that a handler asks the person while it runs: `await context.ask_user(...)`.
+"""Questions that a handler asks the person while it runs: `await context.ask(Form, ...)`.
 
 A client with sessions is asked on its connection, and the call waits. A client without sessions gets the question as
 the answer to its call; the handler waits here, and goes on when the client calls again with the person's answer, at
@@ -45,7 +45,7 @@ def asker(request: Request, tool: str) -> Elicit:
             raise ConsentRequired(problem + advice)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                return await request.elicit(params)
+                return await request.elicit(params if request.must_declare else _on_the_wire(params))
         except TimeoutError:
             raise ConsentRequired(f"The user has not answered the question of {tool!r}.") from None
 
@@ -61,11 +61,12 @@ class _Held:
         self.pending: dict[str, tuple[Mapping[str, Any], asyncio.Future[Mapping[str, Any]]]] = {}
         self.has_asked = asyncio.Event()
         self._count = 0
+        self._used: set[str] = set()
 
     async def ask(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         self._asking.add(self)
         self._count += 1
-        key, answer = f"question-{self._count}", asyncio.get_running_loop().create_future()
+        key, answer = self._key(params.get("name")), asyncio.get_running_loop().create_future()
         self.pending[key] = (params, answer)
         self.has_asked.set()
         try:
@@ -74,6 +75,13 @@ class _Held:
             self.pending.pop(key, None)
             if not self.pending:
                 self._asking.remove(self)
+
+    def _key(self, name: str | None) -> str:
+        """The name of a question: its own, or a number. Each name is used once."""
+        if name is None or name in self._used:
+            name = f"{name or 'question'}-{self._count}"
+        self._used.add(name)
+        return name
 
     async def report(self, done: float, total: float | None, message: str | None) -> None:
         """Report to the request that waits now; it is another one after each question."""
@@ -202,13 +210,18 @@ class HeldCalls:
             await self._elsewhere.listen(state)
             await state.mark(_mark(nonce), ANSWER_SECONDS)
             held.is_marked = True
-        questions = {key: _without_ids(params) for key, (params, _) in held.pending.items()}
+        questions = {key: _on_the_wire(params, without=_OWN_AND_IDS) for key, (params, _) in held.pending.items()}
         return Question(str(next(iter(questions.values())).get("message", "")), sealed, questions)
 
 
-def _without_ids(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters as the protocol without sessions has them."""
-    return {name: value for name, value in params.items() if name not in ("elicitationId", "task")}
+_OWN = frozenset({"name"})
+_OWN_AND_IDS = _OWN | {"elicitationId", "task"}
+"""The members of a question that the protocol without sessions does not have."""
+
+
+def _on_the_wire(params: Mapping[str, Any], without: frozenset[str] = _OWN) -> Mapping[str, Any]:
+    """The parameters as the protocol has them."""
+    return {name: value for name, value in params.items() if name not in without}
 
 
 def _binding(request: Request, method: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
-from mcp_core.calling.live_library import ASKING, LiveLibrary
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
@@ -246,7 +246,7 @@ class FastPath:
         name = _subject(method, params)
         if name is None:
             raise self.refuse(method, invalid_params(), peer)
-        asks = self.is_live and method in ASKING
+        asks = self.app.library.may_ask(method, name)
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
         await self.wait_until_open()

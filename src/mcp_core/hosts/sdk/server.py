@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from mcp_core.app import App, ListedTool
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
-from mcp_core.calling.live_library import ASKING, LiveLibrary
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Question
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
@@ -161,7 +161,7 @@ class _Handlers:
         return await self._from_library(ctx, "completion/complete", name)
 
     async def _from_library(self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None) -> Any:
-        asks = self._is_live and method in ASKING
+        asks = self._app.library.may_ask(method, name)
         request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx), asks=asks)
         answer = partial(library_json.answer, self._app.library, method, ctx.params or {})
         try:

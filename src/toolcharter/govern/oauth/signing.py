@@ -79,7 +79,7 @@ class SignedIn:
                     while store.version(server, owner) == before:  # noqa: ASYNC110 - a file has no event
                         await asyncio.sleep(_CHECK_SECONDS)
 
-        answer = await context.ask_to_open(f"Sign in to {server}, which this call uses.", error.address, finished)
+        answer = await context.ask_url(f"Sign in to {server}, which this call uses.", error.address, finished)
         if not answer.is_accepted:
             raise SignInRequired(f"The user did not sign in to {server!r}. Nothing was done.")
         return store.version(server, owner) != before
