@@ -48,8 +48,8 @@ median of the ratios of all rounds.
   file, all switched on. The console is off; its record of recent calls adds about 5 µs to a call.
 - **Tuned**: each library's own ASGI application with `json_response=True, stateless_http=True`, in uvicorn with
   httptools and uvloop, log level "warning", no access log, one process, loopback. Ours is served as its command
-  serves it, with the uvicorn options of `hosts/site/server.py`. FastMCP does not check Host and Origin by default, and
-  does not here; the SDK and ours check both.
+  serves it, with the uvicorn options of `toolcharter/serving/server.py`. FastMCP does not check Host and Origin by
+  default, and does not here; the SDK and ours check both.
 - **Processor time** is that of the server only, user and system, from the kernel's clock for its process. On a shared
   machine it is more reliable than calls a second. The load generator is a separate process with raw sockets.
 - **Real clients** are processes that stay connected and call one after the other, or 32 at once; the time of a call

@@ -9,8 +9,8 @@ import sys
 
 import uvicorn
 
-from mcp_core.hosts.site.server import Site
-from mcp_core.hosts.site.serving import HttpServer
+from toolcharter.serving.http import HttpServer
+from toolcharter.serving.server import Site
 
 
 def main() -> None:

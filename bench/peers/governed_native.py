@@ -6,7 +6,7 @@ from typing import Any
 
 from bench.peers.governed_app import build
 from mcp_core.hosts.fast_path.stdio import serve_stdio
-from mcp_core.hosts.site.server import Site
+from toolcharter.serving.server import Site
 
 logging.getLogger("mcp").setLevel(logging.WARNING)
 

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mcp_core.hosts.site.server import Site
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
+from toolcharter.serving.server import Site
 
 
 def http_app(_: int) -> Any:

@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from mcp_core import Settings
-from mcp_core.hosts.site.server import Site
 from mcp_todo.app import build
+from toolcharter.serving.server import Site
 
 
 def http_app(_: int) -> Any:

@@ -118,10 +118,10 @@ def _tokens(text: str) -> list[Token]:
 
 
 def parse(text: str) -> Query:
-    return _QueryParser(_tokens(text)).query()
+    return _ClauseParser(_tokens(text)).query()
 
 
-class _QueryParser:
+class _ClauseParser:
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.index = 0

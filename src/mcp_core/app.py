@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -44,10 +44,10 @@ from mcp_core.state.subscribers import Subscribers
 
 if TYPE_CHECKING:
     from mcp_core.audit import AuditTrail
-    from mcp_core.call_log import CallLog
     from mcp_core.calling.people import Approvals
     from mcp_core.calling.people.asking import HeldCalls
     from mcp_core.calling.pipeline import Pipeline
+    from mcp_core.calling.stages.record import EndedCall
     from mcp_core.db import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -165,8 +165,6 @@ class App:
         self._checks: dict[str, DependencyCheck] = {}
         self._looks: list[Callable[[], DependencyHealth]] = []
         self._pipeline: Pipeline | None = None
-        self.call_log: CallLog | None = None
-        """The record of recent calls; None if none is kept."""
         self.approvals: Approvals | None = None
         """The confirmations that wait in the console; None without a console."""
         self._stack: AsyncExitStack | None = None
@@ -362,21 +360,16 @@ class App:
         )
         self.library.open(self._pipeline)
 
-    @asynccontextmanager
-    async def keep_calls(self, log: "CallLog") -> AsyncGenerator[None]:
-        """Add each call of this app, which is open, to a record of recent calls."""
-        from mcp_core.calling.ended_calls import EndedCalls  # noqa: PLC0415 - 3 ms, with the record of calls
-
-        ended, pipeline = EndedCalls(self.name, log.counts), self._pipeline
-        if pipeline is None:
+    @contextmanager
+    def keep_calls(self, keep: "Callable[[EndedCall], None]") -> Generator[None]:
+        """Call `keep` with each call of this app, which is open, when it has ended."""
+        if self._pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
-        log.add_source(ended)
-        pipeline.recorder.keep, self.call_log = ended.add, log
+        self._pipeline.recorder.keep = keep
         try:
             yield
         finally:
-            pipeline.recorder.keep = self.call_log = None
-            await log.remove_source(ended)
+            self._pipeline.recorder.keep = None
 
     async def _make_provided(self, stack: AsyncExitStack) -> None:
         try:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
-from mcp_core.hosts import run as command
 from mcp_core.settings.model import Settings
 from toolcharter.ctrl_c import WithoutStack
+from toolcharter.serving import run as command
 
 if TYPE_CHECKING:
-    from mcp_core.hosts.site.mounted import MountedApp
-    from mcp_core.hosts.site.server import MakeConsole
+    from toolcharter.serving.mounted import MountedApp
+    from toolcharter.serving.server import MakeConsole
     from toolcharter.testing import Answer, Client
 
 
@@ -54,7 +54,7 @@ class App(framework.App):
         It answers at its prefix, and at `/mcp` below it. Pass its `lifespan` to the outer application. `allow_hosts`
         are the names under which the outer application is reached; by default those of this machine.
         """
-        from mcp_core.hosts.site.mounted import MountedApp  # noqa: PLC0415 - 100 ms that stdio does not need
+        from toolcharter.serving.mounted import MountedApp  # noqa: PLC0415 - 100 ms that stdio does not need
 
         given: dict[str, Any] = {"allow_hosts": tuple(allow_hosts), "allow_origins": tuple(allow_origins)}
         if changed := {name: value for name, value in given.items() if value}:

@@ -37,7 +37,7 @@ from mcp_core import (
     tool,
 )
 from mcp_core.calling.records import VerbatimResult
-from mcp_core.hosts import run
+from toolcharter.serving import run
 
 logger = mcp_log.get_logger("served")
 

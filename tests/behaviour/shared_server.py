@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from mcp_core import App, Confirm, RateLimit, Settings, ToolContext
 from mcp_core.db import Database, address, open_database
-from mcp_core.hosts import run
 from tests.mcp_core.declared import Number, Text, mutation, query
+from toolcharter.serving import run
 
 LIMIT = 100
 TABLES = "CREATE TABLE numbers (n INTEGER); CREATE TABLE events (event TEXT)"

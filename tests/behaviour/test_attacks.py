@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from mcp_core.calling.stages.idempotency import KEY
-from tests.mcp_core.hosts.site.processes import headers, message, started
+from tests.toolcharter.serving.processes import headers, message, started
 
 SERVER = str(Path(__file__).with_name("attacked.py"))
 SECRET = "correct-horse-battery"

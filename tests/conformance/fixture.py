@@ -31,8 +31,8 @@ from mcp_core import (
     ToolContext,
     mcp_log,
 )
-from mcp_core.hosts.site.serving import serve_http
 from mcp_core.settings.sources import add_options, from_options
+from toolcharter.serving.http import serve_http
 
 logger = mcp_log.get_logger("conformance")
 

@@ -23,8 +23,8 @@ import yaml
 from mcp_core.settings.model import Settings
 from mcp_core.settings.sources import add_options, from_options
 from tests.forkserver.commands import INSTALLED
-from tests.mcp_core.hosts.site.processes import GATE_SERVER, META, PATIENCE, call, headers, message, started, until
-from tests.mcp_core.hosts.site.test_listener import write_certificate
+from tests.toolcharter.serving.processes import GATE_SERVER, META, PATIENCE, call, headers, message, started, until
+from tests.toolcharter.serving.test_listener import write_certificate
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 ALERTS, DASHBOARD = DEPLOY / "prometheus" / "toolcharter-alerts.yml", DEPLOY / "grafana" / "toolcharter.json"

@@ -11,11 +11,11 @@ from mcp_atl.command import command_of
 from mcp_atl.settings import AtlSettings
 from mcp_core import Request
 from mcp_core.errors import UnknownTool
-from mcp_core.hosts.run import Program, greeting
 from mcp_core.process.start_errors import InvalidSetting
 from mcp_core.settings.model import settings_type
 from tests.mcp_atl.server import serve
 from toolcharter.local.app_verification import verify_app
+from toolcharter.serving.run import Program, greeting
 
 MAX_BYTES = 14_400
 MAX_BYTES_READ_ONLY = 7_000

@@ -7,7 +7,7 @@ import pytest
 from mcp_atl import logout_command
 from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.store import CredentialStore, default_store_path
-from mcp_core.auth.system_keyring import no_keyring
+from toolcharter.keyring import no_keyring
 
 
 @pytest.fixture

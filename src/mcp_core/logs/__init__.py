@@ -1,1 +1,1 @@
-"""Metrics, spans, and their export. The log itself is `mcp_core.mcp_log`."""
+"""Metrics and spans. The log itself is `mcp_core.mcp_log`."""

@@ -13,7 +13,7 @@ from mcp_core.process.start_errors import CannotStart
 SERVERS = "toolcharter.servers"
 """The entry point group in which a package registers its server: NAME = "package.module:build"."""
 OPTIONAL = frozenset({"keyring"})
-"""Libraries that servers use where they are installed; `mcp_core.auth.system_keyring` does without for all of them."""
+"""Libraries that servers use where they are installed; `toolcharter.keyring` does without for all of them."""
 _REQUIREMENT = re.compile(r"""([\w.-]+)\s*(?:\[([^\]]*)\])?[^;]*;\s*extra == ["']([^"']+)["']\s*""")
 """A requirement of an extra on every platform."""
 

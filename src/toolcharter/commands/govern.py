@@ -28,7 +28,6 @@ import platformdirs
 from mcp_core import mcp_log
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError
-from mcp_core.logs.otlp import set_up_export
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.schema.fields import object_at
@@ -42,6 +41,7 @@ from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
 from toolcharter.output.terminal import escape_lines
+from toolcharter.serving.otlp import set_up_export
 
 VARIABLE = "TOOLCHARTER_CHARTER"
 WAITING = 1
@@ -152,13 +152,13 @@ def _serve(path: Path, charter: Charter, options: argparse.Namespace) -> int:
         raise CannotRun(f"{path} has no server. Add one: toolcharter govern add NAME -- COMMAND.")
     governor = _governor(path, charter, options)
     if options.action == "stdio":
-        from mcp_core.hosts.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
+        from toolcharter.serving.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
 
         governor.sign_ins.invite_here()
         run_stdio(governor.all_tools, from_options(options), Program("toolcharter govern"), sys.argv[1:])
     else:
-        from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
         from toolcharter.console import Console  # noqa: PLC0415 - loaded with it
+        from toolcharter.serving.http import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
 
         serve_http(
             [governor.all_tools, *governor.apps.values()], from_options(options), partial(Console, governor=governor)

@@ -6,15 +6,15 @@ import sys
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.hosts.run import log_steps
-from mcp_core.hosts.site.serving import serve_http
-from mcp_core.logs.otlp import set_up_export
 from mcp_core.process.install_command import install_command
 from mcp_core.settings.model import settings_type
 from mcp_core.settings.sources import add_options, from_options
 from toolcharter.commands import CannotRun
 from toolcharter.console import Console
 from toolcharter.local import targets
+from toolcharter.serving.http import serve_http
+from toolcharter.serving.otlp import set_up_export
+from toolcharter.serving.run import log_steps
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

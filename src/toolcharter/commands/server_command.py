@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from mcp_core.app import App
-from mcp_core.hosts.run import Build
 from toolcharter.app import run
 from toolcharter.local import targets
 from toolcharter.packaging.launch import script_of
+from toolcharter.serving.run import Build
 
 
 def add_arguments(

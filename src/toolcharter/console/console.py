@@ -13,7 +13,6 @@ from starlette.routing import BaseRoute, Route
 
 from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified
-from mcp_core.hosts.site.server import Site
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import StateUnavailable
 from mcp_core.state.subscribers import Subscribers
@@ -29,6 +28,7 @@ from toolcharter.console.server_pages import pages_of_servers
 from toolcharter.console.sessions import BrowserSessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
 from toolcharter.output.markup import element
+from toolcharter.serving.server import Site
 
 if TYPE_CHECKING:
     from toolcharter.console.provider import Provider
@@ -91,8 +91,8 @@ class Console:
         for app in self.site.apps:
             if app.approvals is not None:
                 app.approvals.stop()
-            if app.call_log is not None:
-                app.call_log.feed.stop()
+        if self.site.call_log is not None:
+            self.site.call_log.feed.stop()
 
     def routes(self) -> Sequence[BaseRoute]:
         """The routes of the console."""

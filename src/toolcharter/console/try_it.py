@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from mcp_core.app import App
-from mcp_core.hosts.site.terminal import PLACEHOLDER, address
 from toolcharter.console.page import View
 from toolcharter.console.pieces import copyable
 from toolcharter.output.markup import Html, element
+from toolcharter.serving.terminal import PLACEHOLDER, address
 
 Method = Literal["tools/call", "prompts/get", "resources/read"]
 FILES = ("try.css", "try.js", "copy.js")

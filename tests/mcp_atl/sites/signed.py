@@ -14,7 +14,7 @@ from mcp_atl.site import Access, AtlassianSite
 from mcp_atl.sites.oauth import Grant, OAuthTokens
 from mcp_atl.sites.sign_in import SignInAttempt
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.auth.system_keyring import no_keyring
+from toolcharter.keyring import no_keyring
 
 NOW = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 PLACE = "http://sandbox.test"

@@ -10,8 +10,8 @@ from keyring.errors import KeyringLocked
 
 from mcp_atl.site import Access, AtlassianSite, Credentials, Secret
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.auth.system_keyring import no_keyring
 from toolcharter import NotFound, Unavailable
+from toolcharter.keyring import no_keyring
 
 SITE = AtlassianSite(
     "acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net"

@@ -6,8 +6,8 @@ import pytest
 
 from mcp_atl.command import CommandEnvironment
 from mcp_atl.sites.store import CredentialStore
-from mcp_core.auth.system_keyring import no_keyring
 from tests.mcp_atl.server import Server
+from toolcharter.keyring import no_keyring
 
 SITE = "https://sandbox.atlassian.net"
 TOKEN = "sandbox-token-anna.berg"

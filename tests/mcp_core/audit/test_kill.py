@@ -13,8 +13,8 @@ import pytest
 from mcp_core.audit import verify
 from mcp_core.audit.chain import parse
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.site.processes import started
-from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, response
+from tests.toolcharter.serving.processes import started
+from tests.toolcharter.serving.raw_http import call_bytes, connection, response
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -20,9 +20,9 @@ from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.issuer_keys import IssuerKey, IssuerKeys
 from mcp_core.auth.jwt_tokens import JwtTokens
 from mcp_core.auth.permissions import ScopesAsPermissions
-from mcp_core.hosts.site.routes import readiness
 from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.auth.issuer import EC_KEY, RSA_KEYS, Issuer, public_jwk
+from toolcharter.serving.routes import readiness
 
 AUDIENCE = "https://tools.example"
 

@@ -11,7 +11,7 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.declared import mutation, query
-from tests.mcp_core.hosts.site.raw_http import until
+from tests.toolcharter.serving.raw_http import until
 
 
 def texts(answers: list[Any]) -> Counter[tuple[str, str]]:

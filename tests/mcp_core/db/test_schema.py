@@ -9,15 +9,15 @@ import pytest
 import sqlalchemy as sa
 
 from mcp_core.audit.sql import MIGRATIONS as AUDIT
-from mcp_core.call_log.database import open_call_database
-from mcp_core.call_log.store import FOLDER as CALLS
-from mcp_core.call_log.store import CallStore, RetentionLimits, make_schema
 from mcp_core.db import Migrations, address, open_database
 from mcp_core.errors import Unavailable
 from mcp_core.files import table_schema
 from mcp_core.idempotency.database_store import MIGRATIONS as IDEMPOTENCY
 from mcp_core.process.start_errors import CannotStart
 from mcp_todo.store import MIGRATIONS as TODO
+from toolcharter.call_log.database import open_call_database
+from toolcharter.call_log.store import FOLDER as CALLS
+from toolcharter.call_log.store import CallStore, RetentionLimits, make_schema
 
 SOURCES = Path(__file__).parents[3] / "src"
 FILLED = Path(__file__).parents[2] / "data" / "databases"

@@ -7,9 +7,9 @@ import pytest
 from mcp_core import App, DeclarationError, Result, tool
 from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.declare.steps import Standing, standing_of, steps_line
-from mcp_core.hosts.run import log_steps
 from tests.mcp_core import declared
 from tests.mcp_core.declared import FULL, function, query
+from toolcharter.serving.run import log_steps
 
 pytestmark = pytest.mark.requirement("AUT-2")
 

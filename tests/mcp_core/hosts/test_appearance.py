@@ -12,7 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcp_core import App, DeclarationError, Icon, Settings
 from mcp_core.hosts.fastmcp import add_tools, governed
-from mcp_core.hosts.site.server import Site
+from toolcharter.serving.server import Site
 
 ICONS = [Icon("https://example.com/a.png", "image/png", ["48x48"], "dark"), Icon("data:image/svg+xml,<svg/>")]
 META = {"com.example/team": {"name": "library"}, "ui": {"visibility": ["model"]}}

@@ -18,10 +18,10 @@ from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.opening import Opening
 from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
-from mcp_core.hosts.site.server import Site
 from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.fast_path.test_differential_http import Side, ask, usual_headers, waits_for_a_person
+from toolcharter.serving.server import Site
 
 TOKENS = StaticTokens({"ann": user("ann", ("*",)), "bob": user("bob", ())})
 NOT_RECORDED = (0, 202)

@@ -20,7 +20,7 @@ from pydantic import AnyUrl
 
 from tests.behaviour.combinations import HttpServer, answer_of, start_http
 from tests.mcp_core.auth.issuer import Issuer, serving
-from tests.mcp_core.hosts.site.test_server import CALL, CALL_HEADERS
+from tests.toolcharter.serving.test_server import CALL, CALL_HEADERS
 
 SCOPES = "it:read math:use notes:delete notes:read notes:write"
 

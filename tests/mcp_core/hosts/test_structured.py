@@ -17,7 +17,7 @@ from mcp_core import App, Image, NotFound, Result, Settings, hints, tool
 from mcp_core.calling.records import Answer, Request
 from mcp_core.hosts.fastmcp import add_tools, governed
 from mcp_core.hosts.sdk.server import build_server
-from mcp_core.hosts.site.server import Site
+from toolcharter.serving.server import Site
 
 ERAS = ["2026-07-28", "legacy"]
 

@@ -337,7 +337,9 @@ def test_each_case_is_in_one_half(capsys, folder):
 
 
 def test_a_server_starts_without_loading_the_evaluation():
-    code = "import sys, mcp_todo.main, mcp_todo.app, mcp_core.hosts.run, toolcharter.cli; print(sorted(sys.modules))"
+    code = (
+        "import sys, mcp_todo.main, mcp_todo.app, toolcharter.serving.run, toolcharter.cli; print(sorted(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = ("toolcharter.evaluate", "toolcharter.output.html_report", "'numpy'", "'tokenizers'", "'httpx2'")
     assert [name for name in heavy if name in done.stdout] == []

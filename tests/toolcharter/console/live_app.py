@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 
 from mcp_core import App, Confirm, Settings, ToolError
-from mcp_core.hosts.site.server import Site
 from tests.mcp_core.declared import Number, Text, mutation, query
 from toolcharter.console import Console
+from toolcharter.serving.server import Site
 
 BASE = "http://127.0.0.1:8000"
 META = "io.modelcontextprotocol/"

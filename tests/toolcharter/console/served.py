@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mcp_core import App, Settings
-from mcp_core.hosts.site.listener import base_url, listen
-from mcp_core.hosts.site.server import Site
-from mcp_core.hosts.site.serving import HttpServer
 from toolcharter.console import Console
+from toolcharter.serving.http import HttpServer
+from toolcharter.serving.listener import base_url, listen
+from toolcharter.serving.server import Site
 
 PATIENCE = 30.0
 

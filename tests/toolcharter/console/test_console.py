@@ -10,12 +10,12 @@ import pytest
 from starlette.responses import Response
 
 from mcp_core import App, Settings
-from mcp_core.hosts.site.server import Site
 from tests.mcp_core.auth.issuer import Issuer, serving
-from tests.mcp_core.hosts.site.test_server import CALL, CALL_HEADERS
+from tests.toolcharter.serving.test_server import CALL, CALL_HEADERS
 from toolcharter.console import Console, ConsolePage, View
 from toolcharter.console.static_files import static_files
 from toolcharter.local import targets
+from toolcharter.serving.server import Site
 
 BASE = "http://127.0.0.1:8000"
 HTML = {"Accept": "text/html"}

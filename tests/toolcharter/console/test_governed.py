@@ -12,7 +12,6 @@ import pytest
 from mcp import Client
 
 from mcp_core import Settings
-from mcp_core.hosts.site.server import Site
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
 from tests.toolcharter.govern.changes import APPROVED
@@ -21,6 +20,7 @@ from toolcharter.console import Console
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.governor import Governor
 from toolcharter.local import targets
+from toolcharter.serving.server import Site
 
 BASE = "http://127.0.0.1:8000"
 SERVER = Path(__file__).parents[1] / "govern" / "upstream_server.py"

@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from mcp_core import App
-from mcp_core.call_log.store import CallStore
 from mcp_core.process.install_command import install_command
 from tests.toolcharter.console.live_app import call, live_app, visited
 from tests.toolcharter.console.served import served
+from toolcharter.call_log import CallLog
+from toolcharter.call_log.store import CallStore
 
 TOKENS = {
     "ana-token": {"user": "ana", "grants": ["notes:read", "console:calls"]},
@@ -37,9 +37,13 @@ async def listed(http: httpx2.AsyncClient, query: str = "", token: str = "") -> 
     return (await get(http, f"/console/live/calls?{query}", token)).json()["calls"]
 
 
-async def written(app: App) -> None:
-    assert app.call_log is not None
-    await app.call_log.write()
+def log_of(http: httpx2.AsyncClient) -> CallLog:
+    """The record of recent calls of the site that a client visits."""
+    return http._transport.app.call_log
+
+
+async def written(http: httpx2.AsyncClient) -> None:
+    await log_of(http).write()
 
 
 @pytest.mark.requirement("WEB-2")
@@ -48,7 +52,7 @@ async def test_the_list_has_what_people_look_for_and_is_searched(tmp_path: Path)
     async with visited(app) as http:
         for number in (1, 0, -1):
             await call(http, "double", {"number": number})
-        await written(app)
+        await written(http)
         calls = await listed(http)
         assert [(one["tool"], one["outcome"], one["error_type"], one["agent"]) for one in calls] == [
             ("double", "system", "SystemError", "claude 4"),
@@ -68,16 +72,16 @@ async def test_a_call_that_is_written_while_the_list_is_read_comes_with_the_even
     app = live_app(tmp_path)
     async with visited(app) as http:
         await call(http, "double", {"number": 1})
-        await written(app)
-        find = app.call_log.store.find
+        await written(http)
+        find = log_of(http).store.find
 
         async def find_and_write(*arguments: Any) -> Any:
             found = await find(*arguments)
             await call(http, "double", {"number": 2})
-            await written(app)
+            await written(http)
             return found
 
-        monkeypatch.setattr(app.call_log.store, "find", find_and_write)
+        monkeypatch.setattr(log_of(http).store, "find", find_and_write)
         answer = (await get(http, "/console/live/calls")).json()
     assert ([one["id"] for one in answer["calls"]], answer["last"]) == ([1], 1)
 
@@ -90,7 +94,7 @@ async def test_with_tokens_callers_see_their_own_calls_and_those_with_the_permis
     async with visited(app) as http:
         await call(http, "double", {"number": 1}, token="ana-token")
         await call(http, "double", {"number": -1}, token="ben-token")
-        await written(app)
+        await written(http)
         assert [one["caller"] for one in await listed(http, token="ana-token")] == ["user:ben", "user:ana"]
         assert [one["caller"] for one in await listed(http, token="ben-token")] == ["user:ben"]
         assert (await get(http, "/console/live/1", "ben-token")).status_code == 404
@@ -117,7 +121,7 @@ async def test_one_call_is_shown_in_full_without_secrets_and_can_be_tried_again(
     app = live_app(tmp_path)
     async with visited(app) as http:
         await call(http, "send_note", {"note": "<b>hi</b>", "password": "hunter2hunter2"}, agent="<script>x</script>")
-        await written(app)
+        await written(http)
         page = (await get(http, "/console/live/1")).text
     assert "hunter2" not in page
     assert "<b>hi" not in page
@@ -188,7 +192,6 @@ async def test_new_calls_are_sent_to_who_may_see_them_and_streams_end_when_the_s
             assert [one async for one in first] == []
             assert [one async for one in second] == []
             await stopped
-    assert app.call_log is None
 
 
 async def test_a_page_that_connects_again_gets_what_it_missed(tmp_path: Path):

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
-from mcp_core.call_log.feed import CallFeed
 from tests.mcp_core.audited import audited
 from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.live_app import call, live_app
 from tests.toolcharter.console.served import served
+from toolcharter.call_log.feed import CallFeed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

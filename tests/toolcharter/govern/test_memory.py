@@ -8,8 +8,8 @@ import sys
 OTHERS = ("sqlalchemy", "rich", "yaml", "tomlkit", "markdown_it", "mcp", "mcp_types")
 SERVE = f"""
 import asyncio, json, sys
-import mcp_core.hosts.site.serving, toolcharter.commands.govern
-from mcp_core.call_log.store import CallStore, RetentionLimits
+import toolcharter.serving.http, toolcharter.commands.govern
+from toolcharter.call_log.store import CallStore, RetentionLimits
 from toolcharter.console.pages import all_pages
 
 async def keep():

@@ -6,10 +6,10 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mcp_core.call_log import CallEntry, CallFilter, CallLog
-from mcp_core.call_log.entry import FAILURES
-from mcp_core.call_log.series import SPANS, read_figures
 from mcp_core.process.install_command import install_command
+from toolcharter.call_log import CallEntry, CallFilter, CallLog
+from toolcharter.call_log.entry import FAILURES
+from toolcharter.call_log.series import SPANS, read_figures
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.page import ConsolePage, View
 from toolcharter.console.rights import visible_calls
@@ -34,11 +34,6 @@ OUTCOMES = {
 _COLUMNS = (("Time", ""), ("Tool", ""), ("Caller", ""), ("Agent", ""), ("Outcome", ""), ("ms", "number"))
 
 
-def call_log(view: View) -> CallLog | None:
-    """The record of recent calls, which all servers of a site share."""
-    return next((app.call_log for app in view.console.site.apps if app.call_log is not None), None)
-
-
 def _not_kept(view: View) -> str:
     """Why no record of recent calls exists, and what to do."""
     if view.console.site.apps[0].settings.calls_keep is not None:
@@ -59,7 +54,7 @@ def wanted_calls(view: View) -> CallFilter:
 
 async def _show(view: View) -> Response:
     title = element("h1", "Live calls")
-    if call_log(view) is None:
+    if view.console.site.call_log is None:
         return view.page("Live", title, element("p", _not_kept(view)))
     return view.page(
         "Live",
@@ -142,7 +137,7 @@ def _table() -> Html:
 
 
 async def _list(view: View) -> Response:
-    log = call_log(view)
+    log = view.console.site.call_log
     if log is None:
         return JSONResponse({"error": _not_kept(view)}, 404)
     before = view.parameter("before")
@@ -157,7 +152,7 @@ def _rows(entries: Sequence[CallEntry]) -> list[dict[str, Any]]:
 
 
 async def _events(view: View) -> Response:
-    log = call_log(view)
+    log = view.console.site.call_log
     if log is None:
         return JSONResponse({"error": _not_kept(view)}, 404)
     if log.feed.is_full:
@@ -190,7 +185,7 @@ async def _starting_with(
 
 
 async def _show_figures(view: View) -> Response:
-    log, span = call_log(view), SPANS.get(view.parameter("span"))
+    log, span = view.console.site.call_log, SPANS.get(view.parameter("span"))
     if log is None or span is None:
         return JSONResponse({"error": _not_kept(view) if log is None else "The span is hour or day."}, 404)
     server = view.parameter("server") or None

@@ -6,10 +6,10 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import Response
 
-from mcp_core.call_log import CallEntry, CallFilter
 from mcp_core.mcp_log import REDACTED
+from toolcharter.call_log import CallEntry, CallFilter
 from toolcharter.console.page import ConsolePage, View
-from toolcharter.console.pages.live import OUTCOMES, PATH, call_log
+from toolcharter.console.pages.live import OUTCOMES, PATH
 from toolcharter.console.pieces import copyable, tag
 from toolcharter.console.rights import visible_calls
 from toolcharter.output.markup import Html, element, join
@@ -26,7 +26,7 @@ _GONE = "This call does not exist, or is no longer kept."
 
 
 async def _show(view: View) -> Response:
-    log, number = call_log(view), view.part("number")
+    log, number = view.console.site.call_log, view.part("number")
     entry = await log.store.get(int(number)) if log is not None and number.isdecimal() else None
     visible = visible_calls(view.viewer)
     if entry is None or not CallFilter(visible).allows(entry):

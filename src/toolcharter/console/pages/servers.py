@@ -6,7 +6,13 @@ from collections import Counter
 from starlette.responses import RedirectResponse, Response
 
 from mcp_core.app import App
-from mcp_core.hosts.site.terminal import (
+from mcp_core.text.plurals import count
+from toolcharter.console.catalogue import Kind, first_line
+from toolcharter.console.page import ConsolePage, View
+from toolcharter.console.pieces import copyable, score_kind, tag
+from toolcharter.output.markup import Html, element, join
+from toolcharter.packaging.links import links_to
+from toolcharter.serving.terminal import (
     address,
     claude_command,
     client_configuration,
@@ -15,12 +21,6 @@ from mcp_core.hosts.site.terminal import (
     token_note,
     token_option,
 )
-from mcp_core.text.plurals import count
-from toolcharter.console.catalogue import Kind, first_line
-from toolcharter.console.page import ConsolePage, View
-from toolcharter.console.pieces import copyable, score_kind, tag
-from toolcharter.output.markup import Html, element, join
-from toolcharter.packaging.links import links_to
 
 KINDS: tuple[Kind, ...] = ("tool", "prompt", "resource")
 

@@ -18,9 +18,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from mcp_core.auth.caller import LOCAL
 from mcp_core.auth.oauth.clients import OAuthClient
-from mcp_core.auth.system_keyring import KEYRING, Keyring, delete_password, system_keyring, use_keyring
 from mcp_core.files.private_file import locked, write_private
 from toolcharter.govern.oauth.records import Attempt, SignIn
+from toolcharter.keyring import KEYRING, Keyring, delete_password, system_keyring, use_keyring
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -12,9 +12,9 @@ from toolcharter_examples import words
 
 from mcp_core import Settings
 from mcp_core.hosts.fast_path.http import HttpFastPath
-from mcp_core.hosts.run import run
 from mcp_core.hosts.sdk.server import HttpFront
 from tests.conftest import Log
+from toolcharter.serving.run import run
 
 SDK = "mcp_core.hosts.sdk.server"
 HEADERS = {"host": "localhost", "content-type": "application/json", "accept": "application/json, text/event-stream"}

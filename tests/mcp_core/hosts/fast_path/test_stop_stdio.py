@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, message, started
+from tests.toolcharter.serving.processes import GATE_SERVER, PATIENCE, message, started
 
 STOPPED = "The server is stopping, and 'wait' was stopped: its outcome is unknown."
 REFUSED = {

@@ -17,11 +17,11 @@ from toolcharter_examples import demo
 
 from mcp_core import App, Settings
 from mcp_core.hosts.sdk.server import build_server
-from mcp_core.hosts.site.listener import listen
-from mcp_core.hosts.site.server import Site
-from mcp_core.hosts.site.serving import _refuse_open_server, serve_http
 from mcp_core.process.start_errors import CannotStart, InvalidSetting
 from tests.mcp_core.declared import Life
+from toolcharter.serving.http import _refuse_open_server, serve_http
+from toolcharter.serving.listener import listen
+from toolcharter.serving.server import Site
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
 SPANS = """

@@ -18,8 +18,8 @@ from mcp_core.auth.oauth.challenge import Challenge
 from tests.behaviour.combinations import HttpServer
 from tests.forkserver.commands import command_path
 from tests.mcp_core.auth.issuer import Issuer
-from tests.mcp_core.hosts.site.test_server import CALL, CALL_HEADERS
 from tests.toolcharter.govern.oauth.signing_in import approve, sign_in_without_browser, sign_ins_of, write_charter
+from tests.toolcharter.serving.test_server import CALL, CALL_HEADERS
 from toolcharter import App
 from toolcharter.govern.oauth.pages import SignInPages
 from toolcharter.govern.oauth.store import SignInStore

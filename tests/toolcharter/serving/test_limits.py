@@ -1,0 +1,127 @@
+"""What one client may take of the server before its token is checked: real sockets, and both parsers of uvicorn."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from mcp_core import App, Settings
+from mcp_core.auth import StaticTokens
+from tests.toolcharter.serving.raw_http import Parser, call_bytes, connection, response, serving, until
+from toolcharter.serving.connections import ConnectionPhase
+
+pytestmark = [
+    pytest.mark.requirement("OPS-8"),
+    pytest.mark.parametrize("parser", ["httptools", "h11"]),
+]
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+def app_with(**limits: Any) -> App:
+    """An app that nobody here has a token for."""
+    app = App("limited", version="1", settings=Settings(**limits), verifier=StaticTokens({}))
+
+    async def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    app.tool(add)
+    return app
+
+
+async def error_of(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
+    """The status and the reason of a refusal, and what comes after it: nothing, because the connection ends."""
+    status, headers, body = await response(reader)
+    assert headers["connection"] == "close"
+    return status, json.loads(body)["error"]["data"]["reason"], await reader.read()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HEAD + b"X-Long: " + b"x" * 5000,
+        HEAD + b"X-Long: " + b"x" * 5000 + b"\r\n\r\n",
+        b"POST /mcp?" + b"x" * 5000,
+        HEAD + b"".join(b"X-%d: x\r\n" % n for n in range(900)),
+    ],
+    ids=["one without end", "one", "the address", "many without end"],
+)
+async def test_a_head_that_is_too_large_is_refused(parser: Parser, sent: bytes):
+    limits = app_with(max_head_bytes=4096, max_headers=1000)
+    async with serving(limits, parser) as (site, port), connection(port) as (reader, writer):
+        for at in range(0, len(sent), 1000):
+            writer.write(sent[at : at + 1000])
+            await asyncio.sleep(0)
+        assert await error_of(reader) == (431, "head_too_large", b"")
+    assert site.counts.refusals["head_too_large"] == 1
+
+
+async def test_a_head_with_too_many_headers_is_refused(parser: Parser):
+    async with serving(app_with(max_headers=20), parser) as (site, port), connection(port) as (reader, writer):
+        writer.write(HEAD + b"".join(b"X-%d: x\r\n" % n for n in range(30)) + b"\r\n")
+        assert await error_of(reader) == (431, "too_many_headers", b"")
+    assert site.counts.refusals["too_many_headers"] == 1
+
+
+async def test_a_trailer_without_end_is_refused(parser: Parser):
+    sent = b"Transfer-Encoding: chunked\r\nAuthorization: Bearer x\r\n\r\n0\r\nX-Long: " + b"x" * 500_000
+    async with serving(app_with(max_head_bytes=4096), parser) as (_, port), connection(port) as (reader, writer):
+        writer.write(HEAD + sent)
+        assert b"HTTP/1.1 " in await reader.read()
+
+
+async def test_a_head_that_is_not_complete_in_time_is_refused(parser: Parser):
+    server = serving(app_with(head_seconds=0.5), parser)
+    async with server as (site, port), connection(port) as (reader, writer), connection(port) as (silent, _):
+        writer.write(HEAD)
+        assert await error_of(reader) == (408, "head_timeout", b"")
+        assert await silent.read() == b""
+    assert site.counts.refusals["head_timeout"] == 2
+
+
+async def test_a_body_that_is_not_complete_in_time_is_refused(parser: Parser):
+    whole = call_bytes("add", a=1, b=2)
+    async with serving(app_with(body_seconds=0.1, head_seconds=60), parser) as (site, port):
+        site._fronts["/mcp"][1]._app.verifier = None  # so that the server waits for the body
+        async with connection(port) as (reader, writer):
+            writer.write(whole[:-5])
+            assert await error_of(reader) == (408, "body_timeout", b"")
+        async with connection(port) as (reader, writer):
+            writer.write(whole.replace(b"Content-Length", b"X-Other: 1\r\nExpect: nothing\r\nContent-Length")[:-5])
+            assert await error_of(reader) == (408, "body_timeout", b"")
+        assert site.calls.running == 0
+    assert site.counts.refusals["body_timeout"] == 2
+
+
+async def test_an_idle_connection_is_closed(parser: Parser):
+    async with serving(app_with(idle_seconds=0.5), parser) as (site, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("add", a=1, b=2))
+        assert (await response(reader))[0] == 401
+        assert await reader.read() == b""
+    assert sum(site.counts.refusals.values()) == 0
+
+
+async def test_a_connection_too_many_takes_the_place_of_one_that_is_idle(parser: Parser):
+    server = serving(app_with(max_connections=2), parser)
+    async with server as (site, port), connection(port) as (first, _), connection(port) as (_, half):
+        half.write(HEAD)
+        async with connection(port) as (third, writer):
+            assert await first.read() == b""
+            writer.write(call_bytes("add", a=1, b=2))
+            assert (await response(third))[0] == 401
+            assert site.counts.connections == 2
+    assert site.counts.refusals["too_many_connections"] == 1
+
+
+async def test_a_connection_too_many_is_refused_if_all_are_busy(parser: Parser):
+    async with serving(app_with(max_connections=1), parser) as (site, port), connection(port) as (reader, writer):
+        writer.write(HEAD + b"Expect: 100-continue\r\nContent-Length: 5\r\nAuthorization: Bearer x\r\n")
+        await until(lambda: [c.phase for c in site.connections._open] == [ConnectionPhase.HEAD])
+        async with connection(port) as (other, _):
+            status, headers, body = await response(other)
+            assert (status, headers["retry-after"], await other.read()) == (503, "1", b"")
+            assert json.loads(body)["error"]["data"] == {"reason": "too_many_connections", "retryable": True}
+        writer.write(b"\r\n")
+        assert (await response(reader))[0] == 401
+    assert site.counts.refusals["too_many_connections"] == 1
