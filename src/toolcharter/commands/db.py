@@ -22,7 +22,7 @@ from mcp_core.settings.model import Settings
 from mcp_core.settings.sources import resolve_settings
 from toolcharter.commands import UsageError
 from toolcharter.local import targets
-from toolcharter.local.databases import Store, migrations_of, stores
+from toolcharter.local.databases import DatabaseStore, migrations_of, stores
 from toolcharter.output.terminal import escape_invisible
 
 WOULD_NOT_START = 1
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return os.EX_OK
 
 
-def _stores(options: argparse.Namespace) -> Iterator[Store]:
+def _stores(options: argparse.Namespace) -> Iterator[DatabaseStore]:
     for entry in _entries(options.server_names):
         settings = resolve_settings(options, Settings, entry.name).settings
         for store in stores(entry, settings):
@@ -75,7 +75,7 @@ def _entries(names: Sequence[str]) -> list[EntryPoint]:
     return [known[name] for name in names or targets.available() if migrations_of(known[name]) is not None]
 
 
-async def _check(found: Sequence[Store]) -> int:
+async def _check(found: Sequence[DatabaseStore]) -> int:
     code = os.EX_OK
     for store in found:
         try:
@@ -92,14 +92,14 @@ async def _check(found: Sequence[Store]) -> int:
     return code
 
 
-def _words(store: Store, state: SchemaState) -> str:
+def _words(store: DatabaseStore, state: SchemaState) -> str:
     newest = store.migrations.names[-1]
     if state.migration == newest:
         return f"as expected, at {newest}"
     return f"at {state.migration}; a start brings it to {newest}" if state.lines else "no tables yet"
 
 
-async def _upgrade(found: Sequence[Store], folder: Path | None) -> None:
+async def _upgrade(found: Sequence[DatabaseStore], folder: Path | None) -> None:
     copied: set[str] = set()
     for store in found:
         state = await _state(store)
@@ -114,19 +114,19 @@ async def _upgrade(found: Sequence[Store], folder: Path | None) -> None:
         print(f"{store.name}: upgraded to {store.migrations.names[-1]}")
 
 
-async def _state(store: Store) -> SchemaState:
+async def _state(store: DatabaseStore) -> SchemaState:
     async with open_database(store.url) as database:
         return await store.migrations.state(database)
 
 
-def _databases(found: Sequence[Store]) -> list[Store]:
+def _databases(found: Sequence[DatabaseStore]) -> list[DatabaseStore]:
     """One store of each database."""
     return list({_location(store): store for store in reversed(found)}.values())[::-1]
 
 
-def _copy(store: Store, folder: Path | None) -> None:
+def _copy(store: DatabaseStore, folder: Path | None) -> None:
     print(f"{store.name}: copied to {back_up(store.url, folder, datetime.now().astimezone())}")
 
 
-def _location(store: Store) -> str:
+def _location(store: DatabaseStore) -> str:
     return store.url.render_as_string(hide_password=True)

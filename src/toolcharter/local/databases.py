@@ -18,7 +18,7 @@ FOLDER = "migrations"
 """The folder with a server's migrations, in its package."""
 
 
-class Store(NamedTuple):
+class DatabaseStore(NamedTuple):
     """The tables of a server, or of the framework, in a database."""
 
     name: str
@@ -39,11 +39,11 @@ def migrations_of(entry: EntryPoint) -> Migrations | None:
     return None
 
 
-def stores(entry: EntryPoint, settings: Settings) -> Iterator[Store]:
+def stores(entry: EntryPoint, settings: Settings) -> Iterator[DatabaseStore]:
     """The tables that a server uses: its own, the framework's beside them, and the audit trail."""
     if (own := migrations_of(entry)) is not None:
         url = address(settings.db, entry.name)
-        yield Store(entry.name, url, own)
-        yield Store(f"{entry.name}: idempotency keys", url, IDEMPOTENCY)
+        yield DatabaseStore(entry.name, url, own)
+        yield DatabaseStore(f"{entry.name}: idempotency keys", url, IDEMPOTENCY)
     if settings.audit and "://" in settings.audit:
-        yield Store(f"{entry.name}: audit trail", address(settings.audit, "audit"), AUDIT)
+        yield DatabaseStore(f"{entry.name}: audit trail", address(settings.audit, "audit"), AUDIT)

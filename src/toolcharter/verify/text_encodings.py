@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolcharter.verify.texts import Text, contains_any
+from toolcharter.verify.texts import ToolText, contains_any
 
 _MIN_BLOB = 40
 _MIN_HEX = 32
@@ -67,7 +67,7 @@ class EncodedText(NamedTuple):
     """What it says; empty if that is not known."""
 
 
-def encoded_texts(text: Text) -> Iterator[EncodedText]:
+def encoded_texts(text: ToolText) -> Iterator[EncodedText]:
     """The encoded parts of a text."""
     raw = text.text
     if len(raw) >= _MIN_HEX:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from toolcharter.verify.model import Tool
 from toolcharter.verify.rule import Problem
-from toolcharter.verify.texts import KEYWORDS, Text, Texts, contains_any
+from toolcharter.verify.texts import KEYWORDS, Texts, ToolText, contains_any
 
 _MAX_QUOTE = 80
 _CONTEXT = 200
@@ -69,7 +69,7 @@ class TextPatterns:
         return (self._patterns[number] for number in sorted(numbers))
 
 
-def _first_match(text: Text, patterns: Iterable[tuple[TextPattern, list[str]]]) -> re.Match[str] | None:
+def _first_match(text: ToolText, patterns: Iterable[tuple[TextPattern, list[str]]]) -> re.Match[str] | None:
     for one, keywords in patterns:
         if contains_any(text.normalized, keywords):
             for match in one.regex.finditer(text.normalized):
@@ -83,6 +83,6 @@ def quote(text: str) -> str:
     return f"'{text}'" if len(text) <= _MAX_QUOTE else f"'{text[:_MAX_QUOTE]}...'"
 
 
-def _is_quoted(text: Text, match: re.Match[str]) -> bool:
+def _is_quoted(text: ToolText, match: re.Match[str]) -> bool:
     before = text.normalized[max(0, match.start() - _CONTEXT) : match.start()]
     return _OPEN_QUOTE.search(before) is not None and _ABOUT_PATTERNS.search(before) is not None

@@ -66,7 +66,7 @@ KEYWORDS = KeywordIndex()
 """Each rule adds its own."""
 
 
-class Text(NamedTuple):
+class ToolText(NamedTuple):
     """A text and its path."""
 
     path: str
@@ -83,9 +83,9 @@ class Texts:
         self._listed = listed
 
     @cached_property
-    def all(self) -> tuple[Text, ...]:
+    def all(self) -> tuple[ToolText, ...]:
         """All texts, in order."""
-        return tuple(Text(path, kind, text, normalize(text, kind)) for path, kind, text in _walk(self._listed))
+        return tuple(ToolText(path, kind, text, normalize(text, kind)) for path, kind, text in _walk(self._listed))
 
     @cached_property
     def joined(self) -> str:
