@@ -60,6 +60,10 @@ class DeletedDeck:
     decks: int
     notes: int
     cards: int
+    answers: int
+    """How many answers the cards have had."""
+    share: float
+    """Of the cards of the collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,8 @@ class CardView:
     preset: Preset
     recall: float | None
     """How likely it is remembered now; None where it is new."""
+    gain: float
+    """How much likelier it is remembered in a month if it is answered now."""
     recent: "RecentReviews"
     """How the user is doing with other cards."""
     is_due: bool
@@ -167,6 +173,8 @@ class ChangedCards:
     """The average probability of recall on their new due date; None if it is not known."""
     desired: float | None = None
     """The average desired retention of their decks."""
+    answers: int = 0
+    """How many answers the scheduler no longer counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +235,8 @@ class StudyQueue:
     preferences: Preferences
     next_recall: float | None = None
     """The probability that the first card is remembered now; None if it is new."""
+    next_gain: float = 0.0
+    """How much likelier the first card is remembered in a month if it is answered now."""
     next_answer: int = 1
     """Which answer to the first card the next one will be, counted in the review log."""
     next_intervals: Mapping[Grade, float] = field(default_factory=dict[Grade, float])

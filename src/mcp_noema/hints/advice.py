@@ -5,6 +5,7 @@ the recall that FSRS says the next answer restores; effort from the time that th
 """
 
 from datetime import datetime
+from statistics import fmean
 from typing import Literal
 
 from mcp_noema.hints.parts import (
@@ -16,7 +17,7 @@ from mcp_noema.hints.parts import (
     start_actions,
     study_action,
 )
-from mcp_noema.model import Card, CardId, CardState, Deck, DeckId, NoteId, Preset, ReviewId
+from mcp_noema.model import Card, CardId, CardState, Deck, DeckId, NoteId, Preset
 from mcp_noema.records import COUNT_LIMIT, HeldBack, RecentReviews, RecordedReview, StudyQueue
 from toolcharter.hints import (
     NO_IMPACT,
@@ -28,6 +29,7 @@ from toolcharter.hints import (
     HintWarning,
     PreferenceAlignment,
     RiskFactor,
+    SourceQuality,
     SuggestedAction,
 )
 from toolcharter.plurals import count, verb
@@ -39,13 +41,16 @@ MAX_LIMIT = 9999
 """The highest daily limit."""
 SLOW_FACTOR = 3.0
 """An answer is slow from this many times the usual time on."""
-MIN_REVIEWS_TO_COMPARE = 10
+ENOUGH_REVIEWS = 10
+"""With fewer answers, the usual time of one is not known."""
 DAY_S = 86_400.0
 
 Alignment = Literal["strong", "moderate", "weak", "neutral", "conflict"]
+MODERATE = 0.4
+"""A preference that is matched less is explained."""
 ALIGNMENTS: tuple[tuple[float, Alignment], ...] = (
     (0.75, "strong"),
-    (0.4, "moderate"),
+    (MODERATE, "moderate"),
     (0.1, "weak"),
     (-0.1, "neutral"),
     (-1.0, "conflict"),
@@ -53,34 +58,37 @@ ALIGNMENTS: tuple[tuple[float, Alignment], ...] = (
 """The lowest score of each alignment."""
 
 
-def card_evidence(card: Card, now: datetime) -> Evidence:
-    """How reliable the state of a card is: by its number of answers, and the age of the last relative to its stability.
+def study_evidence(
+    card: Card, next_answer: int, preset: Preset, recent: RecentReviews
+) -> tuple[Evidence, tuple[str, ...]]:
+    """The evidence for hints about a card, and what is missing to know better: the share of it that is known.
 
-    Nothing is estimated about a new card.
+    Parameters fitted to the user are a better source than the defaults, and an incomplete log is a worse one.
     """
-    schedule = card.schedule
-    if schedule.last_review is None or schedule.stability is None:
-        return Evidence()
-    age = max(0.0, (now - schedule.last_review).total_seconds())
-    # Recall falls to 90 % after `stability` days; the estimate itself ages more slowly.
-    return Evidence(
-        samples=card.reps,
-        samples_for_half=3,
-        age_seconds=age,
-        half_life_seconds=max(schedule.stability, 1.0) * DAY_S * 10,
-    )
+    unlogged = max(0, card.reps - (next_answer - 1))
+    known = {
+        f"{count(unlogged, 'answer')} of this card that the log does not have": 1.0 - unlogged / max(1, card.reps),
+        "the time that answers take (timeTakenMs)": 1.0 if recent.usual_ms else 0.0,
+        f"answers of the user: {recent.reviews} of the {ENOUGH_REVIEWS} that show how they study": min(
+            1.0, recent.reviews / ENOUGH_REVIEWS
+        ),
+    }
+    fitted: SourceQuality = "high" if preset.parameters else "medium"
+    source = "low" if unlogged else fitted if recent.reviews else "unknown"
+    missing = tuple(text for text, share in known.items() if share < 1.0)
+    return Evidence(completeness=round(fmean(known.values()), 4), source=source), missing
 
 
 def _answer_ms(recent: RecentReviews) -> int:
     return recent.usual_ms or DEFAULT_ANSWER_MS
 
 
-def answer_impact(recall: float | None, recent: RecentReviews) -> EstimatedImpact:
-    """The recall that an answer restores, and its time: a minute is full effort. `recall` is None for a new card."""
+def answer_impact(gain: float, recent: RecentReviews) -> EstimatedImpact:
+    """How much likelier the card is known in a month if it is answered now, and the time: a minute is full effort."""
     return EstimatedImpact(
-        benefit=round(1.0 - (recall or 0.0), 4),
+        benefit=round(gain, 4),
         effort=min(1.0, round(_answer_ms(recent) / MINUTE_MS, 4)),
-        affected_metrics=("retention", "cards due"),
+        affected_metrics=("retention",),
     )
 
 
@@ -99,19 +107,6 @@ def next_card_action(queue: StudyQueue, deck_id: DeckId | None, confidence: floa
     )
     outcome = "The next card is shown; nothing changes until it is answered."
     return action.model_copy(update={"expected_outcome": outcome, "confidence": confidence})
-
-
-def undo_action(recorded: RecordedReview) -> SuggestedAction:
-    """Undo a grade that was given by mistake."""
-    return SuggestedAction(
-        action="undo-review",
-        priority="low",
-        data={"reviewId": ReviewId.of(recorded.review.id)},
-        description="If the grade was a mistake.",
-        category="correction",
-        expected_outcome="The card is as it was before this answer.",
-        reversible=False,
-    )
 
 
 def progress_action(queue: StudyQueue) -> SuggestedAction:
@@ -155,25 +150,21 @@ def preference_alignments(
     if next_state is None:
         return ()
     preferred, spent = queue.preferences.session_minutes, queue.recent.session_minutes
-    time_left = max(-1.0, min(1.0, 1.0 - spent / preferred))
-    is_new = next_state is CardState.NEW
-    focus = queue.preferences.focus
-    scores = {"balanced": 0.5, "retention": -0.5 if is_new else 1.0, "new-material": 1.0 if is_new else 0.0}
-    return (
+    scores = {"sessionMinutes": max(-1.0, min(1.0, 1.0 - spent / preferred))}
+    explanations = {"sessionMinutes": f"{spent:.0f} of {count(preferred, 'minute')} of this session have passed."}
+    if (focus := queue.preferences.focus) != "balanced":
+        is_new = next_state is CardState.NEW
+        scores["focus"] = (1.0 if is_new else 0.0) if focus == "new-material" else (-0.5 if is_new else 1.0)
+        explanations["focus"] = f"The focus is {focus}, and the next card is {'new' if is_new else 'due'}."
+    return tuple(
         PreferenceAlignment(
             action=action,
-            preference="sessionMinutes",
-            alignment=alignment_of(time_left),
-            score=round(time_left, 4),
-            explanation=f"{spent:.0f} of {count(preferred, 'minute')} of this session have passed.",
-        ),
-        PreferenceAlignment(
-            action=action,
-            preference="focus",
-            alignment=alignment_of(scores[focus]),
-            score=scores[focus],
-            explanation=f"The focus is {focus}, and the next card is {'new' if is_new else 'due'}.",
-        ),
+            preference=preference,
+            alignment=alignment_of(score),
+            score=round(score, 4),
+            explanation=explanations[preference] if score < MODERATE else None,
+        )
+        for preference, score in scores.items()
     )
 
 
@@ -220,18 +211,14 @@ def leech_alternatives(card: Card, preset: Preset, confidence: float) -> tuple[A
         Alternative(
             approach="Suspend the card with suspend-cards",
             confidence=confidence,
-            reasoning=f"It was forgotten {count(card.lapses, 'time')} in {count(card.reps, 'answer')}, and takes time "
-            "from other cards.",
-            pros=("Other cards get the time.",),
-            cons=("What is on the card is forgotten.",),
-            estimated_impact=round(min(1.0, card.lapses / max(1, card.reps)), 4),
+            reasoning=f"It was forgotten {count(card.lapses, 'time')} in {count(card.reps, 'answer')}.",
         ),
     )
 
 
 def slow_answer_warning(duration_ms: int, recent: RecentReviews) -> HintWarning | None:
     """The answer took much longer than usual."""
-    if recent.reviews < MIN_REVIEWS_TO_COMPARE or not recent.usual_ms or duration_ms < SLOW_FACTOR * recent.usual_ms:
+    if recent.reviews < ENOUGH_REVIEWS or not recent.usual_ms or duration_ms < SLOW_FACTOR * recent.usual_ms:
         return None
     return HintWarning(
         type="performance",
@@ -260,8 +247,8 @@ def fatigue_risk(queue: StudyQueue) -> RiskFactor | None:
 
 def assumptions(preset: Preset) -> tuple[str, ...]:
     """The assumptions of a schedule."""
-    parameters = "fitted FSRS parameters" if preset.parameters else "default FSRS parameters"
-    return ("The user answered before seeing the back.", f"The {parameters} match the user's memory.")
+    default = () if preset.parameters else ("The default FSRS parameters fit the user.",)
+    return ("The user answers before seeing the back.", *default)
 
 
 # --- whole hints -------------------------------------------------------------------------------------------
@@ -271,8 +258,9 @@ def after_review(
     recorded: RecordedReview, queue: StudyQueue, deck_id: DeckId | None, now: datetime, *, with_next: bool
 ) -> AgentHints:
     """Hints after an answer: continue, or show the progress. `with_next`: the result has the next card."""
-    evidence = card_evidence(recorded.card, now)
     first = queue.faces[0] if queue.faces else None
+    shown = first.card if first else recorded.card
+    evidence, missing = study_evidence(shown, queue.next_answer, _preset(queue, shown, recorded.preset), queue.recent)
     if first is None:
         step = progress_action(queue)
     elif with_next:
@@ -285,23 +273,24 @@ def after_review(
         backlog_warning(queue),
         _repeated_warning(recorded),
     )
-    resources = [deck_resource(recorded.deck)]
-    if first:
-        resources.append(card_resource(first, relevance=0.5))
     return AgentHints(
         evidence=evidence,
-        suggested_next_actions=(step,) if recorded.repeated else (step, undo_action(recorded)),
-        related_resources=tuple(resources),
+        suggested_next_actions=(step,),
+        related_resources=(card_resource(first) if first else deck_resource(recorded.deck),),
         validity_period="short",
-        context_needed=() if recorded.review.duration_ms else ("the time taken for the answer (timeTakenMs)",),
+        context_needed=missing,
         assumptions=assumptions(recorded.preset),
         risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
-        estimated_impact=answer_impact(queue.next_recall, queue.recent) if first else NO_IMPACT,
+        estimated_impact=answer_impact(queue.next_gain, queue.recent) if first else NO_IMPACT,
         preference_alignment=preference_alignments(queue, first.card.schedule.state if first else None, step.action),
         why=_why(recorded, queue, now),
         alternatives=leech_alternatives(recorded.card, recorded.preset, evidence.confidence),
         warnings=tuple(filter(None, warnings)) or None,
     )
+
+
+def _preset(queue: StudyQueue, card: Card, otherwise: Preset) -> Preset:
+    return queue.presets.get(card.deck_id, otherwise)
 
 
 def _repeated_warning(recorded: RecordedReview) -> HintWarning | None:
@@ -334,14 +323,16 @@ def before_review(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> A
     face = queue.faces[0]
     preset = queue.presets[face.card.deck_id]
     leech = leech_warning(face.card, preset, fresh=False)
+    evidence, missing = study_evidence(face.card, queue.next_answer, preset, queue.recent)
     return AgentHints(
-        evidence=card_evidence(face.card, now),
+        evidence=evidence,
+        context_needed=missing,
         suggested_next_actions=(grade_action(CardId.of(face.card.id), queue.next_answer, deck_id, then_next=True),),
         related_resources=(card_resource(face),),
         validity_period="short",
         assumptions=assumptions(preset),
         risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
-        estimated_impact=answer_impact(queue.next_recall, queue.recent),
+        estimated_impact=answer_impact(queue.next_gain, queue.recent),
         preference_alignment=preference_alignments(queue, face.card.schedule.state, "review-card"),
         why=f"{_left_today(queue)}; learning cards come first.",
         warnings=(*warnings, *((leech,) if leech else ())) or None,

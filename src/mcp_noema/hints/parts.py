@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_noema.analysis import Basis
 from mcp_noema.model import CardFace, CardId, Deck, DeckId, NoteId
-from toolcharter.hints import Evidence, Level, NeededArgument, RelatedResource, SuggestedAction
+from toolcharter.hints import Evidence, Level, NeededArgument, RelatedResource, RiskFactor, SuggestedAction
 
 _MAX_LABEL_LENGTH = 80
 DEFAULT_ANSWER_MS = 15_000
@@ -96,6 +96,18 @@ def reword_action(note_id: NoteId) -> SuggestedAction:
         description="Reword it with the user, because it is forgotten so often.",
         category="correction",
         reversible=True,
+    )
+
+
+def loss(description: str, share: float, *, undo: str | None = None) -> RiskFactor:
+    """Something that a change has lost for certain, what share of it that is, and how to get it back."""
+    return RiskFactor(
+        type="accuracy",
+        severity="low" if undo else "high",
+        description=description if undo else f"{description}; no undo.",
+        probability=1.0,
+        impact=round(share, 4),
+        mitigation=undo,
     )
 
 

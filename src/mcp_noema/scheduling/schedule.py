@@ -28,6 +28,7 @@ _NEW, _LEARNING, _REVIEW, _RELEARNING = CardState
 _KNOWN = frozenset({_REVIEW, _RELEARNING})
 """The states of a card that was learned before."""
 _DAY_SECONDS = 86_400
+_MONTH = timedelta(days=30)
 _SHORT_TERM_DAYS = 0.5
 """Without steps, a card whose interval is shorter than this stays in learning."""
 _SHORT_TERM_PARAMETERS = slice(17, 19)
@@ -78,6 +79,23 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset, preferences
     decay, factor = _forgetting_curve(preset)
     elapsed = preferences.days_between(schedule.last_review, at)
     return (1 + factor * elapsed / schedule.stability) ** decay
+
+
+def gain_of_answer(
+    schedule: Schedule, after: Mapping[Grade, Schedule], at: datetime, preset: Preset, preferences: Preferences
+) -> float:
+    """How much likelier a card is remembered in a month if it is answered now and whenever it is due, by FSRS.
+
+    Without an answer it is forgotten as its memory state has it; with answers it does not fall below the desired
+    retention. `after` has its schedule after each grade.
+    """
+    later = at + _MONTH
+    known = retrievability(schedule, at, preset, preferences)
+    good, again = (retrievability(after[grade], later, preset, preferences) or 0.0 for grade in ("good", "again"))
+    # The user learns a new card, so it counts as remembered.
+    with_answer = good if known is None else known * good + (1.0 - known) * again
+    without = retrievability(schedule, later, preset, preferences) or 0.0
+    return max(0.0, max(with_answer, preset.desired_retention) - without)
 
 
 def replay(

@@ -13,7 +13,7 @@ from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, CardState, NoteId, Schedule, preset_of
 from mcp_noema.query.tree import Tree
 from mcp_noema.records import CardOrder, CardPage, CardSelection, CardView, ChangedCards, Owner
-from mcp_noema.scheduling.schedule import retrievability
+from mcp_noema.scheduling.schedule import gain_of_answer, next_schedules, retrievability
 from mcp_noema.store import card_faces, decks, notes, search, users
 from mcp_noema.store.conditions import NOT_CACHED, batches, not_buried, one_of_literals
 from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_values, to_card
@@ -62,12 +62,14 @@ def view(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
         raise cards_not_found([card_id])
     card = faces[0].card
     deck, preset = decks.with_preset(connection, card.deck_id)
+    after = next_schedules(card.schedule, now, preset, user.preferences)
     return CardView(
         face=faces[0],
         note=notes.get(connection, user.id, NoteId.of(card.note_id)),
         deck=deck,
         preset=preset,
         recall=retrievability(card.schedule, now, preset, user.preferences),
+        gain=gain_of_answer(card.schedule, after, now, preset, user.preferences),
         recent=load_recent(connection, user.id, now),
         is_due=_is_due(card, user, now),
         next_answer=next_answer(connection, card.id),
@@ -236,6 +238,7 @@ def reset(connection: Connection, owner: str, selection: CardSelection, now: dat
     selected = _select(connection, user, selection, now, changes=sa.or_(cards.c.reps != 0, *differs))
     last = sa.select(sa.func.max(cards.c.position)).where(cards.c.user_id == user.id)
     end = connection.execute(last).scalar_one() + 1
+    answers = _count_answers(connection, [card_id for card_id, is_changed, _ in selected if is_changed])
     values = blank | {
         "queue": sa.case((cards.c.queue == SUSPENDED, SUSPENDED), else_=NEW),
         # After all others, in the order of their ids.
@@ -244,4 +247,13 @@ def reset(connection: Connection, owner: str, selection: CardSelection, now: dat
         "lapses": 0,
         "buried_until": None,
     }
-    return _update(connection, selected, values)
+    return replace(_update(connection, selected, values), answers=answers)
+
+
+def _count_answers(connection: Connection, ids: Sequence[int]) -> int:
+    """How many answers these cards have had."""
+    total = 0
+    for batch in batches(ids):
+        query = sa.select(sa.func.coalesce(sa.func.sum(cards.c.reps), 0)).where(one_of_literals(cards.c.id, batch))
+        total += connection.execute(query, execution_options=NOT_CACHED).scalar_one()
+    return total

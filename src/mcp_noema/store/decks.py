@@ -160,15 +160,21 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
 
 def remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
     """Delete a deck with everything in it; the review log stays."""
-    all_decks = by_name(connection, users.lock(connection, owner, now).id)
+    user = users.lock(connection, owner, now)
+    all_decks = by_name(connection, user.id)
     deck = find(all_decks, deck_id)
     ids = [removed.id for removed in with_subdecks(all_decks, deck)]
     in_decks = one_of(cards.c.deck_id, ids)
-    card_count = connection.execute(sa.select(sa.func.count()).select_from(cards).where(in_decks)).scalar_one()
+    counts = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(cards.c.reps), 0))
+    card_count, answers = connection.execute(counts.select_from(cards).where(in_decks)).one()
+    of_user = sa.select(sa.func.count()).select_from(cards).where(cards.c.user_id == user.id)
+    share = card_count / max(1, connection.execute(of_user).scalar_one())
     has_other_cards = sa.exists().where(cards.c.note_id == notes.c.id, ~in_decks)
     has_card_in_decks = notes.c.id.in_(sa.select(cards.c.note_id).where(in_decks))
     # A note is deleted with its last card; if it has cards in other decks, only the card is deleted.
     deleted_notes = connection.execute(sa.delete(notes).where(has_card_in_decks, ~has_other_cards))
     connection.execute(sa.delete(cards).where(in_decks))
     connection.execute(sa.delete(decks).where(one_of(decks.c.id, ids)))
-    return DeletedDeck(deck.name, decks=len(ids), notes=deleted_notes.rowcount, cards=card_count)
+    return DeletedDeck(
+        deck.name, decks=len(ids), notes=deleted_notes.rowcount, cards=card_count, answers=answers, share=share
+    )

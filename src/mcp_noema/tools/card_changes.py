@@ -6,24 +6,24 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_noema.hints.parts import study_action
+from mcp_noema.hints.parts import loss, study_action
 from mcp_noema.model import CardId, ClockAndRandom
 from mcp_noema.query.parser import MAX_LENGTH, parse
 from mcp_noema.query.tree import Everything
 from mcp_noema.records import CardSelection, ChangedCards
 from mcp_noema.store import Store
 from mcp_noema.tools.cards import MAX_CARDS
-from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
+from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, rounded, sets
 from toolcharter import Confirm, Example, InvalidArguments, ToolContext
-from toolcharter.hints import AgentHints, Evidence, HintWarning, NeededArgument, RiskFactor, SuggestedAction, impact_of
+from toolcharter.hints import AgentHints, Evidence, HintWarning, RiskFactor, SuggestedAction, impact_of
 from toolcharter.plurals import count, verb
 
 # A query may match the whole collection.
 changes_cards = sets.preset(response_time="medium", permissions=["cards:write"], tags=["cards", "decks", "statistics"])
 
-MAX_IDS_IN_HINTS = 50
-"""How many ids a suggestion repeats; the result has them all."""
 MAX_DAYS = 36_500
+MAX_SHOWN_IDS = 20
+"""How many of the changed cards a result names; their number is always exact."""
 
 
 class CardSelectionArguments(Arguments):
@@ -47,31 +47,9 @@ class CardSelectionArguments(Arguments):
         return query
 
 
-def _ids(changed: ChangedCards) -> list[CardId]:
-    """The ids for the result: those that one call can take."""
-    return [CardId.of(number) for number in changed.ids[:MAX_CARDS]]
-
-
 def _changed_json(changed: ChangedCards) -> dict[str, Any]:
-    return {"changed": len(changed.ids), "cardIds": _ids(changed), "unchanged": changed.unchanged}
-
-
-def _undo(action: str, changed: ChangedCards, **data: bool) -> list[SuggestedAction]:
-    """The opposite change, with the ids of the cards if they are few. Only what one call can undo is suggested."""
-    ids = _ids(changed)
-    if not 0 < len(changed.ids) <= MAX_CARDS:
-        return []
-    few = len(ids) <= MAX_IDS_IN_HINTS
-    step = SuggestedAction(
-        action=action,
-        priority="low",
-        data={**data, "cardIds": ids} if few else dict(data),
-        needs=None if few else (NeededArgument(name="cardIds", description="The cardIds of this result."),),
-        description="Undo this change.",
-        category="correction",
-        reversible=True,
-    )
-    return [step]
+    ids = [CardId.of(number) for number in changed.ids[:MAX_SHOWN_IDS]]
+    return {"changed": len(changed.ids), "cardIds": ids, "unchanged": changed.unchanged}
 
 
 def _change_hints(changed: ChangedCards, change: str, then: Sequence[SuggestedAction]) -> AgentHints:
@@ -111,7 +89,7 @@ async def suspend_cards(args: SuspendCards, store: Store, clock: ClockAndRandom,
     """Pause cards, or unsuspend them.
 
     Use it to stop asking or showing cards until the user says so, to take them out of rotation; for today only, use
-    bury-cards. Returns how many changed, and the first 1,000 ids.
+    bury-cards. Returns how many changed, and the first 20 ids.
 
     They keep their schedule. All of them change, or none.
     """
@@ -119,8 +97,7 @@ async def suspend_cards(args: SuspendCards, store: Store, clock: ClockAndRandom,
         store.cards.suspend, owner(context), args.selection(), clock.now(), suspend=args.suspend
     )
     value = _changed_json(changed) | {"suspended": args.suspend}
-    undo = _undo("suspend-cards", changed, suspend=not args.suspend)
-    then = [_STUDY, *undo] if changed.ids and not args.suspend else undo
+    then = [_STUDY] if changed.ids and not args.suspend else []
     change = "are suspended now" if args.suspend else "are no longer suspended"
     return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
@@ -143,14 +120,13 @@ class BuryCards(CardSelectionArguments):
 async def bury_cards(args: BuryCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Hide cards until tomorrow, or unbury them.
 
-    Use it when the user wants to skip a card, for today only. Returns how many changed, and the first 1,000 ids.
+    Use it when the user wants to skip a card, for today only. Returns how many changed, and the first 20 ids.
 
     They keep their schedule. All of them change, or none.
     """
     changed = await store.write(store.cards.bury, owner(context), args.selection(), clock.now(), bury=args.bury)
     value = _changed_json(changed) | {"buriedUntil": iso(changed.until)}
-    undo = _undo("bury-cards", changed, bury=not args.bury)
-    then = [_STUDY, *undo] if changed.ids else []
+    then = [_STUDY] if changed.ids else []
     change = "are hidden until tomorrow" if args.bury else "are no longer hidden"
     return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
@@ -189,13 +165,16 @@ async def set_due_date(args: SetDueDate, store: Store, clock: ClockAndRandom, co
     if day is None or (args.days is not None and args.day is not None):
         raise InvalidArguments("Give either date or days.", fields=("date", "days"), alternatives=True)
     changed = await store.write(store.cards.set_due, owner(context), args.selection(), day, clock.now())
-    value = _changed_json(changed) | {"due": iso(changed.until), "expectedRecall": changed.recall}
+    value = _changed_json(changed) | {"due": iso(changed.until), "expectedRecall": rounded(changed.recall)}
     return JsonResult.ok(value, hints=_due_date_hints(changed, clock.now()))
 
 
 def _due_date_hints(changed: ChangedCards, now: datetime) -> AgentHints:
     is_due = changed.until is not None and changed.until <= now
     agent_hints = _with_suspended(_change_hints(changed, "have a new due date", [_STUDY] if is_due else []), changed)
+    if changed.ids:
+        lost = f"The earlier due dates of {count(len(changed.ids), 'card')}"
+        agent_hints = agent_hints.model_copy(update={"risk_factors": (loss(lost, 1.0),)})
     if changed.recall is None or changed.desired is None or changed.recall >= changed.desired:
         return agent_hints
     risk = RiskFactor(
@@ -206,7 +185,7 @@ def _due_date_hints(changed: ChangedCards, now: datetime) -> AgentHints:
         impact=round(changed.desired - changed.recall, 4),
         mitigation="Choose an earlier day.",
     )
-    return agent_hints.model_copy(update={"risk_factors": (risk,)})
+    return agent_hints.model_copy(update={"risk_factors": (*agent_hints.risk_factors, risk)})
 
 
 def _with_suspended(agent_hints: AgentHints, changed: ChangedCards) -> AgentHints:
@@ -241,11 +220,14 @@ async def reset_cards(args: ResetCards, store: Store, clock: ClockAndRandom, con
     """Make cards new again.
 
     Use it to reset or wipe their progress, and relearn them from scratch. Returns how many changed, and the first
-    1,000 ids.
+    20 ids.
 
     Their memory state and counts are lost, and they come after all other new cards. The review log stays.
     """
     changed = await store.write(store.cards.reset, owner(context), args.selection(), clock.now())
     agent_hints = _change_hints(changed, "are new again", [_STUDY] if changed.ids else [])
+    if changed.ids:
+        lost = f"The memory of {count(len(changed.ids), 'card')}, from {count(changed.answers, 'answer')}"
+        agent_hints = agent_hints.model_copy(update={"risk_factors": (loss(lost, 1.0),)})
     value = _changed_json(changed)
     return JsonResult.ok(value, hints=_with_suspended(agent_hints, changed))

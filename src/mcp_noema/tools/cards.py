@@ -9,13 +9,13 @@ from mcp_noema.hints import advice
 from mcp_noema.hints.parts import card_resource, deck_resource, reword_action, shorten, start_actions
 from mcp_noema.model import Card, CardFace, CardId, ClockAndRandom, DeckId, NoteId
 from mcp_noema.query.parser import MAX_LENGTH, parse
-from mcp_noema.query.tree import All, Everything, Tree
+from mcp_noema.query.tree import All, Tree
 from mcp_noema.records import CardOrder, CardPage, CardView
 from mcp_noema.store import Store
-from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
+from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads, rounded
 from toolcharter import Example, ToolContext, hints
 from toolcharter.hints import NO_IMPACT, AgentHints, HintWarning, SuggestedAction
-from toolcharter.plurals import count, verb
+from toolcharter.plurals import verb
 
 MAX_CARDS = 1000
 """How many cards one call may name by their ids."""
@@ -94,9 +94,9 @@ def _full_json(view: CardView, now: datetime) -> dict[str, Any]:
         "buried": _is_buried(card, now),
         "due": iso(card.schedule.due),
         "lastReview": iso(card.schedule.last_review),
-        "stability": card.schedule.stability,
-        "difficulty": card.schedule.difficulty,
-        "recall": view.recall,
+        "stability": rounded(card.schedule.stability),
+        "difficulty": rounded(card.schedule.difficulty),
+        "recall": rounded(view.recall),
         "reps": card.reps,
         "lapses": card.lapses,
         "createdAt": iso(card.created_at),
@@ -111,11 +111,13 @@ def _is_buried(card: Card, now: datetime) -> bool:
 def _card_hints(view: CardView, now: datetime) -> AgentHints:
     card = view.face.card
     leech = advice.leech_warning(card, view.preset, fresh=False)
+    evidence, missing = advice.study_evidence(card, view.next_answer, view.preset, view.recent)
     return AgentHints(
-        evidence=advice.card_evidence(card, now),
+        evidence=evidence,
+        context_needed=missing,
         suggested_next_actions=tuple(_next_steps(view, leech)),
         related_resources=(card_resource(view.face), deck_resource(view.deck, relevance=0.5)),
-        estimated_impact=advice.answer_impact(view.recall, view.recent) if view.is_due else NO_IMPACT,
+        estimated_impact=advice.answer_impact(view.gain, view.recent) if view.is_due else NO_IMPACT,
         assumptions=advice.assumptions(view.preset),
         why=_why(view, now),
         warnings=(leech,) if leech else None,
@@ -243,7 +245,7 @@ def _search_hints(args: SearchCards, query: Tree, page: CardPage) -> AgentHints:
         category="exploration",
     )
     resources = [card_resource(face, relevance=0.5) for face in page.faces[:5]]
-    return hints.for_list(seen, page.total, then=_match_actions(query, page), more=more, resources=resources)
+    return hints.for_list(seen, page.total, then=_match_actions(page), more=more, resources=resources)
 
 
 def _broader_search(query: Tree) -> SuggestedAction:
@@ -253,7 +255,7 @@ def _broader_search(query: Tree) -> SuggestedAction:
     return SuggestedAction(action="list-decks", description="Shows all decks.", category="exploration")
 
 
-def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
+def _match_actions(page: CardPage) -> list[SuggestedAction]:
     """Actions for the cards that were found."""
     if not page.faces:
         return []
@@ -263,16 +265,4 @@ def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
         description="Shows the first of them in full.",
         category="exploration",
     )
-    if isinstance(query, Everything):
-        return [first]
-    suspend = not all(face.card.suspended for face in page.faces)
-    change = SuggestedAction(
-        action="suspend-cards",
-        priority="low",
-        data={"query": str(query), "suspend": suspend},
-        description=f"{'Suspend' if suspend else 'Unsuspend'} all of them, if the user wants that.",
-        expected_outcome=f"{count(page.total, 'card')} {verb(page.total, 'is', 'are')} "
-        f"{'suspended' if suspend else 'no longer suspended'}.",
-        reversible=True,
-    )
-    return [first, change]
+    return [first]

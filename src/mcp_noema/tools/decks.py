@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from mcp_noema.hints.parts import add_notes_action, deck_resource, start_actions, study_action
+from mcp_noema.hints.parts import add_notes_action, deck_resource, loss, start_actions, study_action
 from mcp_noema.model import MAX_NAME_LENGTH, ClockAndRandom, Deck, DeckId
 from mcp_noema.records import DeckChange, DeckView
 from mcp_noema.store import Store
@@ -330,7 +330,7 @@ class DeleteDeck(Arguments):
     ],
 )
 async def delete_deck(args: DeleteDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
-    """Delete a whole deck with everything in it.
+    """Delete a whole deck for good, with everything in it.
 
     Use it when the user asks to throw that very deck away. Returns what was deleted.
 
@@ -345,7 +345,8 @@ async def delete_deck(args: DeleteDeck, store: Store, clock: ClockAndRandom, con
         "notes": deleted.notes,
         "cards": deleted.cards,
     }
-    agent_hints = hints.for_deleted("deck", deleted.name)
+    lost = f"{count(deleted.cards, 'card')} and {count(deleted.answers, 'answer')} to them"
+    agent_hints = hints.for_deleted("deck", deleted.name, risks=[loss(lost, deleted.share)] if deleted.cards else ())
     return JsonResult.ok(
         value, message=f"Deck {deleted.name!r} was deleted with {count(deleted.cards, 'card')}.", hints=agent_hints
     )

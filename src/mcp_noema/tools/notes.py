@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.hints.parts import deck_resource, shorten, study_action, study_effort
+from mcp_noema.hints.parts import deck_resource, loss, shorten, study_action, study_effort
 from mcp_noema.model import MAX_FIELD_LENGTH, CardId, ClockAndRandom, DeckId, NoteId, NoteKind
 from mcp_noema.records import ChangedNote, DraftOutcome, NoteChange, NoteDraft, NoteView
 from mcp_noema.store import Store
@@ -345,5 +345,7 @@ async def delete_note(args: DeleteNote, store: Store, clock: ClockAndRandom, con
     The review log stays. It cannot be undone.
     """
     deleted = await store.write(store.notes.remove, owner(context), args.note_id, clock.now())
-    agent_hints = hints.for_deleted("note", shorten(deleted.note.values[0]))
+    answers = sum(card.reps for card in deleted.cards)
+    lost = loss(f"{count(len(deleted.cards), 'card')} and {count(answers, 'answer')} to them", 1.0)
+    agent_hints = hints.for_deleted("note", shorten(deleted.note.values[0]), risks=[lost])
     return JsonResult.ok({"deleted": str(args.note_id), "cards": len(deleted.cards)}, hints=agent_hints)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
-from mcp_noema.hints.parts import basis_evidence, deck_argument, deck_resource, study_action
+from mcp_noema.hints.parts import basis_evidence, deck_argument, deck_resource, loss, study_action
 from mcp_noema.model import CardId, ClockAndRandom, DeckId
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
@@ -170,8 +170,8 @@ def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
         risk_factors=_overload_risks(present, plans),
         alternatives=tuple(_alternative(plan, present, confidence) for plan in others),
         why=f"At {higher.desired_retention:.0%} instead of {present.desired_retention:.0%}, "
-        f"{higher.remembered - present.remembered:+.0f} cards are remembered for "
-        f"{sum(higher.minutes) - sum(present.minutes):+.0f} minutes in {count(len(present.reviews), 'day')}.",
+        f"{_difference(higher.remembered - present.remembered, 'card')} remembered for "
+        f"{_difference(sum(higher.minutes) - sum(present.minutes), 'minute')} in {count(len(present.reviews), 'day')}.",
     )
 
 
@@ -179,7 +179,7 @@ def _alternative(plan: Workload, present: Workload, confidence: float) -> Altern
     """Another retention, compared with the present one."""
     minutes = (sum(plan.minutes) - sum(present.minutes)) / len(present.minutes)
     cards = plan.remembered - present.remembered
-    gain, cost = f"{cards:+.0f} cards are remembered", f"{minutes:+.1f} minutes a day"
+    gain, cost = f"{_difference(cards, 'card')} remembered", f"{_difference(minutes, 'minute', 1)} a day"
     return Alternative(
         approach=f"A desired retention of {plan.desired_retention:.0%}",
         confidence=confidence,
@@ -188,6 +188,12 @@ def _alternative(plan: Workload, present: Workload, confidence: float) -> Altern
         cons=(cost,) if cards > 0 else (gain,),
         estimated_impact=_growth(present.remembered, plan.remembered),
     )
+
+
+def _difference(number: float, noun: str, digits: int = 0) -> str:
+    """`12 cards more`, `1 minute less`, `as many cards`."""
+    size = round(abs(number), digits) if digits else round(abs(number))
+    return f"{count(size, noun)} {'more' if number > 0 else 'fewer'}" if size else f"as many {noun}s"
 
 
 def _growth(before: float, after: float) -> float:
@@ -469,7 +475,7 @@ def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool
         action="reschedule-cards",
         priority="low",
         data=deck_argument(deck_id),
-        description="Ask the user first: it needs their consent.",
+        description="If the user asks for it.",
         category="optimization",
         reversible=False,
     )
@@ -485,7 +491,8 @@ def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool
             affected_metrics=("due dates",),
         ),
         why=f"{rescheduling.changed} of {count(rescheduling.cards, 'card')} "
-        f"{verb(rescheduling.changed, 'gets', 'get')} a new due date: {more:+d} due today.",
+        f"{verb(rescheduling.changed, 'gets', 'get')} a new due date: {_difference(more, 'card')} due today.",
+        risk_factors=(loss("Due dates that were set by hand", 1.0),) if done and rescheduling.changed else (),
         warnings=(_more_due_warning(rescheduling, more),) if more > 0 else None,
     )
 

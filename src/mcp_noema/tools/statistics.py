@@ -30,7 +30,7 @@ from mcp_noema.hints.parts import (
 )
 from mcp_noema.model import GRADES, RATINGS, CardId, ClockAndRandom, DeckId, Review, ReviewId
 from mcp_noema.store import Store
-from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
+from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads, rounded
 from toolcharter import Example, InvalidArguments, ToolContext, hints
 from toolcharter.arguments import DateRange
 from toolcharter.hints import AgentHints, Dependency, EstimatedImpact, Evidence, SuggestedAction
@@ -48,11 +48,6 @@ MIN_REVIEWS_TO_FIT = 400
 """A suggestion to fit FSRS to this many answers has half confidence."""
 MIN_DIFFERENCE = 0.05
 """The difference in retention from which on fitting FSRS is suggested."""
-
-
-def rounded(value: float | None, digits: int = 4) -> float | None:
-    """Round an average, if there is one."""
-    return None if value is None else round(value, digits)
 
 
 def _study(deck_id: DeckId | None, cards: int, basis: Basis, description: str) -> SuggestedAction:
@@ -119,7 +114,7 @@ async def predict_retention(
             {
                 "cardId": CardId.of(face.card.id),
                 "front": shorten(face.front),
-                "recall": recall.recall,
+                "recall": rounded(recall.recall),
                 "due": iso(face.card.schedule.due),
             }
             for face, recall in prediction.weakest
@@ -456,8 +451,8 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
         "seconds": round(review.duration_ms / 1000, 1),
         "stateBefore": review.state.word,
         "intervalDays": round(review.interval_s / 86_400, 2),
-        "stability": review.stability,
-        "difficulty": review.difficulty,
+        "stability": rounded(review.stability),
+        "difficulty": rounded(review.difficulty),
     }
 
 

@@ -9,7 +9,17 @@ from mcp_noema.hints import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, ClockAndRandom, DeckId, Grade, ReviewId
 from mcp_noema.records import NewReview, RecordedReview, RemainingCounts, StudyQueue
 from mcp_noema.store import Store
-from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
+from mcp_noema.tools.vocabulary import (
+    Arguments,
+    CardIdArg,
+    JsonResult,
+    OptionalDeckId,
+    iso,
+    owner,
+    reads,
+    rounded,
+    writes,
+)
 from toolcharter import Example, RateLimit, ToolContext, hints
 from toolcharter.hints import AgentHints, Evidence
 
@@ -154,7 +164,7 @@ def _next_json(queue: StudyQueue) -> dict[str, Any]:
     """The first card of the queue, as it is shown."""
     return {
         "card": face_json(queue.faces[0]),
-        "recall": queue.next_recall,
+        "recall": rounded(queue.next_recall),
         "intervals": {grade: advice.interval_text(seconds) for grade, seconds in queue.next_intervals.items()},
     }
 
@@ -236,8 +246,8 @@ def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dic
         "state": schedule.state.word,
         "due": iso(schedule.due),
         "dueIn": advice.interval_text((schedule.due - now).total_seconds()) if schedule.due else None,
-        "stability": schedule.stability,
-        "difficulty": schedule.difficulty,
+        "stability": rounded(schedule.stability),
+        "difficulty": rounded(schedule.difficulty),
         "lapses": recorded.card.lapses,
         "repeated": recorded.repeated,
     }

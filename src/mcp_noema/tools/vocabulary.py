@@ -51,6 +51,11 @@ def iso(moment: datetime | None) -> str | None:
     return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z") if moment else None
 
 
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """Round a figure for an answer, if there is one."""
+    return None if value is None else round(value, digits)
+
+
 UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 """The units of steps such as 10m and 1d, in seconds, the longest first."""
 

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from mcp_noema.model import DeckId, Dice, Grade, Preferences, Preset, Schedule
+from mcp_noema.model import DeckId, Dice, Grade
 from mcp_noema.records import Owner, RemainingCounts, StudyQueue
-from mcp_noema.scheduling.schedule import next_schedules, retrievability
+from mcp_noema.scheduling.schedule import gain_of_answer, next_schedules, retrievability
 from mcp_noema.store import card_faces
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.store.study import waiting_cards
@@ -41,11 +41,16 @@ def load_queue(
     loaded = card_faces.load(connection, user.id, [card.id for card in ordered[:max_cards]])
     # A card may have been moved to another deck since.
     faces = [face for face in loaded if face.card.deck_id in limits.presets]
-    recall, intervals = None, {}
+    recall, gain, intervals = None, 0.0, {}
     if faces:
         card = faces[0].card
-        fuzz = dice(card.id, card.reps) if dice else None
-        recall, intervals = _outlook(card.schedule, limits.presets[card.deck_id], user.preferences, now, fuzz)
+        fuzz, preset = dice(card.id, card.reps) if dice else None, limits.presets[card.deck_id]
+        after = next_schedules(card.schedule, now, preset, user.preferences, fuzz=fuzz)
+        intervals: dict[Grade, float] = {
+            grade: (then.due - now).total_seconds() for grade, then in after.items() if then.due is not None
+        }
+        recall = retrievability(card.schedule, now, preset, user.preferences)
+        gain = gain_of_answer(card.schedule, after, now, preset, user.preferences)
     empty = EmptyQueue() if faces else explain(connection, selection, request, limits, counts)
     return StudyQueue(
         faces=tuple(faces),
@@ -56,23 +61,13 @@ def load_queue(
         recent=load_recent(connection, user.id, now),
         preferences=user.preferences,
         next_recall=recall,
+        next_gain=gain,
         next_answer=next_answer(connection, faces[0].card.id) if faces else 1,
         next_intervals=intervals,
         held_back=empty.held_back,
         empty_deck=empty.empty_deck,
         collection_is_empty=empty.collection_is_empty,
     )
-
-
-def _outlook(
-    schedule: Schedule, preset: Preset, preferences: Preferences, now: datetime, fuzz: float | None
-) -> tuple[float | None, dict[Grade, float]]:
-    """The probability that a card is remembered, and its next interval for each grade."""
-    intervals: dict[Grade, float] = {}
-    for grade, after in next_schedules(schedule, now, preset, preferences, fuzz=fuzz).items():
-        if after.due is not None:
-            intervals[grade] = (after.due - now).total_seconds()
-    return retrievability(schedule, now, preset, preferences), intervals
 
 
 def _ordered(user: Owner, learning: Sequence[WaitingCard], due: AllowedCards, new: AllowedCards) -> list[WaitingCard]:
