@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_todo.model import Status, Task
-from toolcharter.db import Database, Migrations, UtcTime, address, open_database, short_unit
+from toolcharter.db import Database, Migrations, UtcTime, address, change, open_database, short_unit
 
 MIGRATIONS = Migrations("todo", Path(__file__).parent / "migrations")
 
@@ -78,7 +78,7 @@ def _insert(connection: Connection, user_id: str, task: Task) -> None:
         "is_completed": task.is_completed,
         "created_at": task.created_at,
     }
-    connection.execute(_INSERT, values)
+    change(connection, _INSERT, values)
 
 
 @short_unit

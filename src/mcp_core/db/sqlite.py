@@ -44,11 +44,11 @@ class Sqlite:
             create_file(Path(url.database))
         pool = StaticPool if self._in_memory else QueuePool
         self._write_engine = _engine(url, pool, begin=_WRITE)
-        self._read_engine = self._write_engine if self._in_memory else _engine(url, pool, begin=None)
+        self._read_engine = self._write_engine if self._in_memory else _engine(url, pool, writes=False)
         self._writer = ThreadPoolExecutor(1, "sqlite-writer")
         self._readers = self._writer if self._in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
-        self._loop_reads = LoopConnection(_engine(url, pool, begin=None, waits=False))
-        self._loop_writes = LoopConnection(_engine(url, pool, begin=_WRITE, waits=False, checkpoints=False))
+        self._loop_reads = LoopConnection(_engine(url, pool, writes=False, waits=False), None)
+        self._loop_writes = LoopConnection(_engine(url, pool, waits=False, checkpoints=False), _WRITE)
         self._turn = WriteTurn()
         self._writes = 0
 
@@ -59,7 +59,9 @@ class Sqlite:
                 return await transaction.run(lambda connection: work(connection, *args, **kwargs))
             if is_short(work) and not self._in_memory:
                 with suppress(WouldWait):
-                    return self._run_at_once(self._loop_reads, began, work, *args, **kwargs)
+                    value = self._loop_reads.run(work, *args, **kwargs)
+                    self.waits.add(0.0)
+                    return value
             reading = partial(_query_only, work) if self._in_memory else work
             return await self._run(self._readers, self._read_engine, began, reading, *args, **kwargs)
 
@@ -69,24 +71,19 @@ class Sqlite:
             if (transaction := current(self)) is not None:
                 return await transaction.run(lambda connection: work(connection, *args, **kwargs), short=is_short(work))
             if is_short(work):
-                await self._turn.until_free()
+                if self._turn.is_held:
+                    await self._turn.until_free()
                 if self._may_write_at_once():
+                    waited = time.perf_counter() - began
                     with suppress(WouldWait):
-                        return self._run_at_once(self._loop_writes, began, work, *args, **kwargs)
+                        value = self._loop_writes.run(work, *args, **kwargs)
+                        self.waits.add(waited)
+                        return value
             await self._turn.take(long=True)
             try:
                 return await self._run(self._writer, self._write_engine, began, work, *args, **kwargs)
             finally:
                 self._turn.end()
-
-    def _run_at_once(
-        self, connection: LoopConnection, began: float, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        waited = time.perf_counter() - began
-        with _file_errors():
-            value = connection.run(work, *args, **kwargs)
-        self.waits.add(waited)
-        return value
 
     def _may_write_at_once(self) -> bool:
         """Whether the event loop may do the next write.
@@ -129,7 +126,7 @@ class Sqlite:
 
     def _begin_at_once(self) -> Connection | None:
         if self._may_write_at_once():
-            with suppress(WouldWait), _file_errors():
+            with suppress(WouldWait):
                 return self._loop_writes.begin()
         return None
 
@@ -223,15 +220,24 @@ def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwarg
         connection.exec_driver_sql("PRAGMA query_only=OFF")
 
 
-def _engine(url: URL, pool: type[Any], *, begin: str | None, waits: bool = True, checkpoints: bool = True) -> Engine:
-    """An engine whose transactions start with `begin`; None makes its connections read-only.
+def _engine(
+    url: URL,
+    pool: type[Any],
+    *,
+    begin: str | None = None,
+    writes: bool = True,
+    waits: bool = True,
+    checkpoints: bool = True,
+) -> Engine:
+    """An engine whose transactions start with `begin`; without it, they are left to who uses the connections.
 
+    Without `writes`, its connections are read-only.
     Without `waits`, its connections give up at once where another process has the lock.
     Without `checkpoints`, they leave it to others to move what they wrote from the log to the database.
     """
     options = {"check_same_thread": False, "timeout": WAIT_SECONDS if waits else 0}
     engine = create_engine(url, poolclass=pool, connect_args=options)
-    pragmas = [*PRAGMAS, *([] if begin else ["query_only=ON"]), *([] if checkpoints else ["wal_autocheckpoint=0"])]
+    pragmas = [*PRAGMAS, *([] if writes else ["query_only=ON"]), *([] if checkpoints else ["wal_autocheckpoint=0"])]
 
     def on_connect(connection: sqlite3.Connection, _: Any) -> None:
         # The driver would begin transactions by itself, too late and without the right to write.

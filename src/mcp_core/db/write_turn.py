@@ -13,30 +13,31 @@ class WriteTurn:
     """
 
     def __init__(self) -> None:
-        self._is_held = False
+        self.is_held = False
+        """Whether somebody holds the turn."""
         self._waiting: deque[tuple[asyncio.Future[None], bool]] = deque()
         """With each, whether it is going to hold the turn for long."""
 
     async def until_free(self, *, long: bool = False) -> None:
         """Wait until nobody holds the turn."""
-        while self._is_held:
+        while self.is_held:
             future = asyncio.get_running_loop().create_future()
             self._waiting.append((future, long))
             try:
                 await future
             except asyncio.CancelledError:
-                if not self._is_held:
+                if not self.is_held:
                     self._wake()  # it may have been this one's turn
                 raise
 
     async def take(self, *, long: bool) -> None:
         """Wait for the turn, and hold it until `end`."""
         await self.until_free(long=long)
-        self._is_held = True
+        self.is_held = True
 
     def end(self) -> None:
         """Let the next ones go on."""
-        self._is_held = False
+        self.is_held = False
         self._wake()
 
     def _wake(self) -> None:

@@ -211,3 +211,13 @@ async def test_a_transaction_begins_in_the_thread_while_another_process_writes(d
     other.execute("COMMIT")
     assert await asyncio.wait_for(changing, 30) != threading.get_ident()
     assert await database.read(select) == [0, 0, 1, 2]
+
+
+async def test_a_short_write_after_a_transaction_of_several_units_is_committed(database: Database, other):
+    async with database.transaction(lambda connection: None) as transaction:
+        await database.write(insert, 1)
+        await transaction.commit(lambda connection: None)
+    async with database.transaction(lambda connection: None):
+        await database.write(insert, 2)  # and is rolled back
+    await database.write(insert, 3)
+    assert other.execute("SELECT n FROM numbers ORDER BY n").fetchall() == [(0,), (0,), (1,), (3,)]
