@@ -50,9 +50,10 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
         options.command = server_command
         raise SystemExit(command.run(options))
     except DeclarationError as error:
-        _fail(f"The server cannot start, its tools are declared wrongly:\n{error}", FAILED)
+        reason = f"The server cannot start, its tools are declared wrongly:\n{error}"
+        _fail(reason, FAILED, to_client="stdio" in (name, *argv[:1]))
     except (CannotRun, CannotStart) as error:
-        _fail(str(error), error.exit_code)
+        _fail(str(error), error.exit_code, to_client="stdio" in (name, *argv[:1]))
     except BrokenPipeError:
         # The program that reads our output has stopped reading. Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -184,6 +185,10 @@ def _split_at_dashes(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]
     return argv[:at], argv[at + 1 :]
 
 
-def _fail(reason: str, exit_code: int) -> NoReturn:
-    print(escape_lines(reason), file=sys.stderr)
+def _fail(reason: str, exit_code: int, *, to_client: bool = False) -> NoReturn:
+    print(escape_lines(reason), file=sys.stderr, flush=True)
+    if to_client:
+        from mcp_core.hosts.fast_path.failed_start import answer_requests  # noqa: PLC0415 - 20 ms, and rarely
+
+        answer_requests(reason)
     raise SystemExit(exit_code)

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.declare.steps import steps_line
-from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.process.command_line import OptionParser, open_closed_streams
 from mcp_core.process.extras import SERVERS, requirement_of
 from mcp_core.process.install_command import is_temporary, run_once
 from mcp_core.process.interrupt import INTERRUPTED
 from mcp_core.process.loading import is_only_loaded
-from mcp_core.process.start_errors import CannotStart
 from mcp_core.settings.model import Settings, settings_type
 from mcp_core.settings.sources import add_options, from_options
 from toolcharter.serving.otlp import set_up_export
@@ -90,11 +88,10 @@ def run(
             _serve_http(app, settings, console, changes)
         else:
             run_stdio(app, settings, program, [word for word in command_line if word != "stdio"])
-    except DeclarationError as error:
-        raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
-    except CannotStart as error:
-        sys.stderr.write(f"{parser.prog} cannot start. {error}\n")
-        raise SystemExit(error.exit_code) from None
+    except Exception as error:  # noqa: BLE001 - it is raised again, or ends the process
+        from mcp_core.hosts.fast_path.failed_start import explained  # noqa: PLC0415 - only for a server that fails
+
+        raise explained(parser.prog, error, to_client=options.transport == "stdio") from None
 
 
 def log_steps(app: App) -> None:
@@ -110,7 +107,7 @@ def _with_settings(server: App | Build, settings: Settings) -> App:
     return server
 
 
-def _parser(program: Program, about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
+def _parser(program: Program, about: str, settings_class: type[Settings]) -> OptionParser:
     # A usage with every option would bury the error message for a mistyped one.
     parser = OptionParser(
         prog=program.name,
@@ -125,7 +122,18 @@ def _parser(program: Program, about: str, settings_class: type[Settings]) -> arg
     return parser
 
 
-def _parse(parser: argparse.ArgumentParser, command_line: Sequence[str]) -> argparse.Namespace:
+def _parse(parser: OptionParser, command_line: Sequence[str]) -> argparse.Namespace:
+    try:
+        return _parse_words(parser, command_line)
+    except SystemExit:
+        if parser.problem and "http" not in command_line:
+            from mcp_core.hosts.fast_path.failed_start import answer_requests  # noqa: PLC0415 - as above
+
+            answer_requests(f"{parser.prog} cannot start. {parser.problem}")
+        raise
+
+
+def _parse_words(parser: OptionParser, command_line: Sequence[str]) -> argparse.Namespace:
     first = command_line[0] if command_line and not command_line[0].startswith("-") else None
     # A mistyped first word is named before what is wrong with the words after it.
     options = parser.parse_args(command_line if first is None or first in TRANSPORTS else [first])

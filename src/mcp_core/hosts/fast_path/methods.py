@@ -236,6 +236,11 @@ class FastPath:
         }
         return json_text.to_text(result)
 
+    @property
+    def start_failure(self) -> RpcError | None:
+        """The answer to each request to an app that cannot be opened."""
+        return None if self._opening is None else self._opening.failure
+
     async def wait_until_open(self) -> None:
         """Return when the app is open."""
         if self._opening is not None and not self._opening.is_done:

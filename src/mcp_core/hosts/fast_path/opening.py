@@ -5,11 +5,30 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from mcp_core.app import App
+from mcp_core.errors import DeclarationError
+from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError
+from mcp_core.process.start_errors import CannotStart
 
 DELAY_SECONDS = 0.02
 """The time between the request for the list and the opening, so that the list is written first."""
 MAX_DELAY_SECONDS = 1.0
 """After this time, the app is opened without any request, so that an error at its start is not hidden."""
+
+
+def start_error(reason: str) -> RpcError:
+    """The error for each request to a server that cannot start."""
+    return RpcError(INTERNAL_ERROR, reason, {"reason": "cannot_start"})
+
+
+def reason_of(program: str, error: BaseException) -> str:
+    """The reason for people and clients. The stack of a fault in the server is for its log."""
+    match error:
+        case DeclarationError():
+            return f"{program} cannot start, its tools are declared wrongly:\n{error}"
+        case CannotStart():
+            return f"{program} cannot start. {error}"
+        case _:
+            return f"{program} cannot start because of a fault in it: {type(error).__name__}. Its log has the stack."
 
 
 class Opening:
@@ -19,7 +38,9 @@ class Opening:
         self._loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = self._loop.create_future()
         """Done when the app is open."""
-        self.begun = asyncio.Event()
+        self.begun, self.failed = asyncio.Event(), asyncio.Event()
+        self.reason = ""
+        """Why the app cannot be opened, once `failed` is set."""
         self._loop.call_later(MAX_DELAY_SECONDS, self.begun.set)
 
     def begin_soon(self) -> None:
@@ -33,20 +54,31 @@ class Opening:
         return self.opened.done()
 
     async def wait(self) -> None:
-        """Open the app now, and return when it is open."""
+        """Open the app now, and return when it is open. Raises RpcError if it cannot be opened."""
         self.begun.set()
         await asyncio.shield(self.opened)
+
+    @property
+    def failure(self) -> RpcError | None:
+        """The answer to each request, if the app cannot be opened."""
+        return start_error(self.reason) if self.failed.is_set() else None
+
+    def fail(self, reason: str) -> None:
+        """Answer what waits, and everything from now on, with a reason."""
+        self.reason = reason
+        self.failed.set()
+        self.opened.set_exception(start_error(reason))
+        self.opened.exception()  # nobody may be waiting
 
 
 @asynccontextmanager
 async def open_in_background(app: App) -> AsyncGenerator[Opening]:
     """Open an app in a task of its own, and close it at the end in the same task.
 
-    An error on opening ends the block and is raised, at the end of the block if nothing opened the app earlier.
+    An error on opening is raised at the end of the block; until then, each request is answered with it.
     """
     opening = Opening()
     closing = asyncio.Event()
-    user = asyncio.current_task()
 
     async def run() -> None:
         await opening.begun.wait()
@@ -54,20 +86,14 @@ async def open_in_background(app: App) -> AsyncGenerator[Opening]:
             async with app:
                 opening.opened.set_result(None)
                 await closing.wait()
-        except BaseException:
-            if not opening.opened.done() and user is not None:
-                opening.opened.cancel()
-                user.cancel()
+        except Exception as error:
+            if not opening.opened.done():
+                opening.fail(reason_of(app.name, error))
             raise
 
     task = asyncio.ensure_future(run())
     try:
         yield opening
-    except asyncio.CancelledError:
-        if task.done() and not task.cancelled() and task.exception() is not None and user is not None:
-            user.uncancel()
-        else:
-            raise
     finally:
         closing.set()
         opening.begun.set()

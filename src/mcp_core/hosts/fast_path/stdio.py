@@ -9,11 +9,12 @@ from types import FrameType
 
 from mcp_core.app import App
 from mcp_core.hosts.fast_path.methods import FastPath
-from mcp_core.hosts.fast_path.opening import open_in_background
+from mcp_core.hosts.fast_path.opening import Opening, open_in_background
 from mcp_core.hosts.fast_path.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
 from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
 from mcp_core.hosts.loop_watchdog import watching
 from mcp_core.process.interrupt import drain_notice, exit_after
+from mcp_core.process.start_errors import CannotStart, DeclarationError
 
 _EXIT_SECONDS = 4.0
 """How long a process may take to end after its calls have ended, before it is ended by force."""
@@ -47,10 +48,27 @@ def _handle_stop_signals(signals: StopSignals) -> None:
 
 async def serve_stdio(app: App) -> None:
     """Serve over stdin and stdout until the input ends, the client closes the output, or SIGTERM."""
+    failure = StartFailure()
+    try:
+        await _serve_app(app, failure)
+    except (CannotStart, DeclarationError) as error:
+        if not failure.is_reported:
+            raise
+        raise SystemExit(getattr(error, "exit_code", 1)) from None
+
+
+class StartFailure:
+    """Whether stderr has the reason why the app cannot be opened."""
+
+    is_reported = False
+
+
+async def _serve_app(app: App, failure: StartFailure) -> None:
     source, sink = claim_stdio()
+    has_client = is_pipe(source)
     signals = StopSignals()
     # A thread that reads a terminal cannot be woken, so there SIGTERM ends the process.
-    if sys.platform != "win32" and is_pipe(source):
+    if sys.platform != "win32" and has_client:
         _handle_stop_signals(signals)
     lines, output = await open_lines(source), await open_output(sink)
     async with open_in_background(app) as opening:
@@ -58,16 +76,27 @@ async def serve_stdio(app: App) -> None:
         signals.seconds_left = connection.drain_seconds + _EXIT_SECONDS
         serving = asyncio.ensure_future(_serve(connection, lines, output, signals))
         output_closed = asyncio.ensure_future(output.wait_closed())
+        failed = asyncio.ensure_future(_report_failure(opening, failure, has_client=has_client))
         try:
             with watching(asyncio.get_running_loop(), _WATCH_PAUSE_SECONDS):
-                await asyncio.wait({serving, output_closed}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({serving, output_closed, failed}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            serving.cancel()
-            output_closed.cancel()
-            await asyncio.gather(serving, output_closed, return_exceptions=True)
+            for task in (serving, output_closed, failed):
+                task.cancel()
+            await asyncio.gather(serving, output_closed, failed, return_exceptions=True)
             await connection.close()
         if not serving.cancelled():
             serving.result()
+
+
+async def _report_failure(opening: Opening, failure: StartFailure, *, has_client: bool) -> None:
+    """Return if the app cannot be opened. A client gets the reason in answer to its requests, until it leaves."""
+    await opening.failed.wait()
+    if has_client:
+        sys.stderr.write(f"{opening.reason}\n")
+        sys.stderr.flush()
+        failure.is_reported = True
+        await asyncio.Event().wait()
 
 
 async def _serve(

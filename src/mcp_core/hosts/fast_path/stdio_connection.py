@@ -143,6 +143,9 @@ class StdioConnection:
         if self._refusing:
             self._refuse(request.id, server_stopping(), request.method)
             return
+        if (failure := self._fast_path.start_failure) is not None:
+            self._send_error(request.id, failure)
+            return
         # The era and the handshake are decided before the next line is read.
         try:
             peer = self._peer(request)

@@ -200,7 +200,8 @@ def _tool(tool: ListedTool) -> types.Tool:
 async def serve_stdio(app: App) -> None:
     """Serve over stdin and stdout until the input ends."""
     server = build_server(app)
-    async with stdio_server() as (reader, writer):
+    # Opened first: a thread of the SDK that waits for input could not be ended.
+    async with app, stdio_server() as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 
