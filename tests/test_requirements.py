@@ -20,7 +20,7 @@ PENDING: frozenset[str] = frozenset({
     *(f"PRO-{n}" for n in (2, 4, 5, 6, 7)),
     *(f"APP-{n}" for n in range(1, 4)),
     *(f"TRU-{n}" for n in range(1, 5)),
-    *(f"FAR-{n}" for n in (1, 2, 3, 5)),
+    *(f"FAR-{n}" for n in (1, 2, 3)),
     *(f"TXT-{n}" for n in range(1, 4)),
     *(f"LRN-{n}" for n in range(1, 4)),
     "GDL-1",

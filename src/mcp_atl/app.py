@@ -67,6 +67,9 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     setup_atlassian_credentials,
 )
 
+SITE_SECONDS = 15.0
+"""How long the site may take to answer a check."""
+
 INSTRUCTIONS = (
     "Jira and Confluence. Every command takes product, subject, parameters and response_fields; help shows what a "
     "command takes. Ask for the response_fields that you need. Pages are edited by section or exact text: read the "
@@ -97,7 +100,21 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         notice=partial(_notice, own),
     )
     app.provide(CommandEnvironment, partial(_open_server, own, offered, sandbox))
+    app.add_check("site", partial(_check_site, app), needed=False, seconds=SITE_SECONDS)
     return app
+
+
+async def _check_site(app: App) -> None:
+    """Ask the default site who we are. Without one, callers bring their own."""
+    from mcp_atl.client.confluence import confluence  # noqa: PLC0415 - 98 ms, httpx2, with the first call
+    from mcp_atl.client.jira import jira  # noqa: PLC0415 - as above
+
+    sites = app.provided(CommandEnvironment).sites
+    if not sites.names or sites.credentials_required:
+        return
+    access = sites.access(None)
+    connection = sites.connection(access)
+    await (jira(connection).myself() if access.site.jira_url else confluence(connection).current_user())
 
 
 def _check_commands(wanted: Sequence[str]) -> None:

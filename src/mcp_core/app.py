@@ -37,7 +37,7 @@ from mcp_core.logs.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, 
 from mcp_core.process.extras import RequiresExtra, missing_extra
 from mcp_core.registry import ToolRegistry, listed_tools
 from mcp_core.settings.model import Settings
-from mcp_core.state.health import DependencyCheck
+from mcp_core.state.health import CHECK_SECONDS, DependencyCheck
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
 from mcp_core.state.subscribers import Subscribers
@@ -163,6 +163,7 @@ class App:
         self._running = RunningHandlers()
         self._held_calls: HeldCalls | None = None
         self._checks: dict[str, DependencyCheck] = {}
+        self.library.check_everything = self.check_everything
         self._looks: list[Callable[[], DependencyHealth]] = []
         self._pipeline: Pipeline | None = None
         self.approvals: Approvals | None = None
@@ -454,13 +455,33 @@ class App:
         """The state that calls share. Until the app is open, a store in memory."""
         return self._shared
 
-    def add_check(self, name: str, probe: Callable[[], Awaitable[object]]) -> None:
-        """Have readiness try something that calls depend on. `probe` raises if it cannot be reached."""
-        self._checks[name] = DependencyCheck(name, probe)
+    def add_check(
+        self,
+        name: str,
+        probe: Callable[[], Awaitable[object]],
+        *,
+        needed: bool = True,
+        seconds: float = CHECK_SECONDS,
+    ) -> None:
+        """Declare a cheap check of something that calls depend on. `probe` raises if it cannot be reached.
+
+        Readiness and `toolcharter doctor` run it. A server whose dependency is not `needed` stays ready without it;
+        then only doctor runs the check, such as that of a site elsewhere. It may take `seconds`.
+        """
+        self._checks[name] = DependencyCheck(name, probe, needed=needed, seconds=seconds)
 
     async def check_health(self) -> list[DependencyHealth]:
-        """The health of the dependencies of calls now, in a bounded time. The shared state has a check of its own."""
-        return [await check.run() for check in self._checks.values()]
+        """The health of what calls need now, in a bounded time. The shared state has a check of its own."""
+        return [await check.run() for check in self._checks.values() if check.needed]
+
+    async def check_everything(self) -> list[DependencyHealth]:
+        """The health of everything that this app uses."""
+        shared = await self.state.check_health()
+        return [
+            *[await check.run() for check in self._checks.values()],
+            *([] if shared is None else [shared]),
+            *self.known_health(),
+        ]
 
     def add_health(self, look: Callable[[], DependencyHealth]) -> None:
         """Show in readiness and metrics how something is. Without it, the app serves with less."""

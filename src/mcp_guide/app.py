@@ -50,6 +50,7 @@ def build(settings: GuideSettings) -> App:
         settings=settings,
     )
     app.provide(Guide, partial(_open_guide, settings))
+    app.add_check("documents", lambda: asyncio.to_thread(app.provided(Guide).check_documents), needed=False)
     return app
 
 

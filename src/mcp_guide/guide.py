@@ -174,6 +174,18 @@ class Guide:
         """The same, in a thread."""
         return await asyncio.to_thread(self.view, project, context, await _client_roots(project, context))
 
+    def check_documents(self) -> None:
+        """Raise ToolError or OSError if the configuration or the documents cannot be read."""
+        self.file.read()
+        root = self._docs_root or self._default_docs_root
+        if root.is_dir():
+            next(root.iterdir(), None)
+        elif self._docs_root is not None:
+            raise Unavailable(
+                f"The folder {str(root)!r} of --docs-root does not exist; the starter documents are served. "
+                f"Write yours there: mcp-guide init --docs-root {str(root)!r}."
+            )
+
     async def load_configuration(self) -> Configuration:
         """Read the configuration in a thread."""
         return await asyncio.to_thread(self.file.read)

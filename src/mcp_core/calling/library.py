@@ -6,14 +6,14 @@ when the server is opened, so that lists do not wait for it.
 
 import difflib
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.content.blocks import Block, InvalidContent, write_blocks
-from mcp_core.declare.charter import DOCS_SCHEME
+from mcp_core.declare.charter import DOCS_SCHEME, HEALTH_URI
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Message, Prompt
@@ -22,6 +22,7 @@ from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Result
+from mcp_core.state.interface import DependencyHealth
 from mcp_core.text import json_text
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Library:
         self._bound_sources: list[_BoundSource] = []
         self._calls: LibraryCalls | None = None
         """Runs functions, where the app is open."""
+        self.check_everything: Callable[[], Awaitable[Sequence[DependencyHealth]]] | None = None
+        """Tries what the app depends on."""
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -174,6 +177,8 @@ class Library:
         uri = request.tool
         if uri.startswith(DOCS_SCHEME):
             return self._documentation(uri, request.caller)
+        if uri == HEALTH_URI and self.check_everything is not None:
+            return _health(await self.check_everything())
         bound = next((bound for bound in self._bound_sources if uri.startswith(bound.source.prefix)), None)
         if bound is None:
             raise _unknown_resource(uri)
@@ -251,6 +256,12 @@ class Library:
         if self._calls is None:
             raise RuntimeError("the app is not open; use it inside `async with app:`")
         return await self._calls.run(bound, request, check)
+
+
+def _health(found: Sequence[DependencyHealth]) -> Reading:
+    """The problems by the name of the dependency, as JSON."""
+    problems = {each.name: each.detail or "cannot be reached" for each in found if not each.ok}
+    return Reading(Content(json_text.to_text({"ok": not problems, "problems": problems}), "application/json"), 0)
 
 
 def _size(answer: Any) -> int:

@@ -6,6 +6,8 @@ META = "dev.toolcharter/"
 """The prefix of our keys in `_meta`."""
 DOCS_SCHEME = "toolcharter://tools/"
 """Resources of this scheme are the full documentation of a tool."""
+HEALTH_URI = "toolcharter://health"
+"""A resource that is not listed: whether everything that calls depend on can be reached now."""
 CONSENT_FIELD = "explicit_action"
 CONSENT_HEADING = "REQUIRES EXPLICIT USER INSTRUCTION"
 MIN_DESCRIPTION_LENGTH = 50

@@ -25,6 +25,8 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 MISSING_CAPABILITY = -32021
+CANNOT_START = "cannot_start"
+"""The `reason` in the data of each error of a server that cannot start."""
 UNSUPPORTED_VERSION = -32022
 URL_ELICITATION_REQUIRED = -32042
 """Of 2025-11-25 only."""

@@ -4,7 +4,7 @@ import asyncio
 import shlex
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,16 @@ from toolcharter.verify.model import Tool
 
 AT_ONCE = 4
 """How many servers are started at the same time."""
+MAX_WORDS = 5
+"""Lines of a server's log that are shown."""
+_INSTALLERS: Mapping[str, str] = {
+    "uv": "install uv: https://docs.astral.sh/uv/getting-started/installation/",
+    "pipx": "install pipx: https://pipx.pypa.io/",
+    "node": "install Node.js: https://nodejs.org/",
+    "docker": "install Docker: https://docs.docker.com/get-started/get-docker/",
+}
+_INSTALLED_WITH: Mapping[str, str] = {"uvx": "uv", "npx": "node", "npm": "node"}
+"""Programs that start others, by the name of what brings them."""
 Status = Literal["ok", "off", "failed"]
 
 
@@ -33,6 +43,9 @@ class ServerCheck:
     seconds: float = 0.0
     problem: str | None = None
     fix: str | None = None
+    """The command that helps, where the problem does not name one itself."""
+    last_words: Sequence[str] = ()
+    """The end of the server's log, where it cannot run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +83,33 @@ async def _check(file: ClientFile, entry: ServerEntry, limit: float, places: asy
         problem = f"The program {entry.command[0]} was not found."
         return ServerCheck(entry, "failed", problem=problem, fix=_replacement(file, entry))
     async with places:
-        start = time.perf_counter()
+        start, words = time.perf_counter(), list[str]()
         try:
-            tools = await asyncio.wait_for(_list_tools(entry, limit), limit)
+            tools, problems = await asyncio.wait_for(_ask(entry, limit, words), limit)
         except (client.ServerUnreachable, TimeoutError) as error:
-            problem = str(error) or f"It did not answer within {limit:g} s."
-            return ServerCheck(entry, "failed", problem=problem, fix=_trial(entry))
+            problem = str(error).removeprefix(f"{' '.join(entry.command)}: ")
+            problem = problem or f"It did not answer within {limit:g} s."
+            # A server of ours says itself what to do.
+            fix = None if "cannot start" in problem else _trial(entry)
+            new = [line for line in words if line not in problem][-MAX_WORDS:]
+            return ServerCheck(entry, "failed", problem=problem, fix=fix, last_words=new)
         seconds = time.perf_counter() - start
+    if problems:
+        problem = "; ".join(f"{name}: {problem}" for name, problem in problems.items())
+        return ServerCheck(entry, "failed", problem=problem)
     return ServerCheck(entry, "ok", len(tools), sum(tool.tokens for tool in tools), seconds)
 
 
-async def _list_tools(entry: ServerEntry, limit: float) -> list[Tool]:
+async def _ask(entry: ServerEntry, limit: float, last_words: list[str]) -> tuple[list[Tool], Mapping[str, str]]:
+    """The tools of a server, and the problems that it finds itself when it is ready."""
     timeouts = client.Timeouts(limit, limit)
     if entry.url:
         remote = client.connect(entry.url, entry.token, _decline, timeouts)
     else:
-        remote = client.start(entry.command, _decline, timeouts, variables=entry.environment)
+        remote = client.start(entry.command, _decline, timeouts, variables=entry.environment, last_words=last_words)
     async with remote as server:
-        return [Tool(listed) for listed in await server.list_tools()]
+        tools = [Tool(listed) for listed in await server.list_tools()]
+        return tools, await server.health()
 
 
 async def _decline(question: str) -> bool:  # noqa: ARG001 - nobody is there to answer it
@@ -100,6 +122,9 @@ def _which(program: str) -> str | None:
 
 def _replacement(file: ClientFile, entry: ServerEntry) -> str:
     """The command that writes a program that exists, or takes the server out."""
+    program = Path(entry.command[0]).stem.lower()
+    if (installer := _INSTALLERS.get(_INSTALLED_WITH.get(program, program))) is not None:
+        return installer
     install = f"toolcharter install {file.client.name} {entry.name}"
     if entry.name in targets.known() and targets.missing_libraries(entry.name) is None:
         return f"{install} {shlex.join(_options(entry))}".rstrip()

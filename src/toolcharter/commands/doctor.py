@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mcp_core.mcp_log import redact_text
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.text.plurals import count
 from toolcharter.clients.checkup import FileCheck, ServerCheck, check_files
@@ -82,7 +83,10 @@ def _print_server(server: ServerCheck) -> None:
         print(f"  off    {name}")
     else:
         print(f"  wrong  {name:<14} {escape_lines(server.problem or '')}")
-        print(f"         {'':<14} Try: {escape_lines(server.fix or '')}")
+        for line in server.last_words:
+            print(f"         {'':<14} | {escape_lines(line)}")
+        if server.fix:
+            print(f"         {'':<14} Try: {escape_lines(redact_text(server.fix))}")
 
 
 def _servers() -> dict[str, str | None]:
@@ -121,8 +125,13 @@ def _client(check: FileCheck) -> dict[str, Any]:
 
 def _server(check: ServerCheck) -> dict[str, Any]:
     """Without the variables and the token, which are secrets."""
-    how = {"url": check.entry.url} if check.entry.url else {"command": list(check.entry.command)}
+    how = (
+        {"url": check.entry.url}
+        if check.entry.url
+        else {"command": [redact_text(word) for word in check.entry.command]}
+    )
     figures = {"tools": check.tools, "tokens": check.tokens, "seconds": round(check.seconds, 3)}
-    failure = {"problem": check.problem, "fix": check.fix}
+    fix = None if check.fix is None else redact_text(check.fix)
+    failure = {"problem": check.problem, "fix": fix, "lastWords": list(check.last_words)}
     more = {"ok": figures, "failed": failure, "off": {}}[check.status]
     return {"name": check.entry.name, **how, "status": check.status, **more}

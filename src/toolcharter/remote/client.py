@@ -27,9 +27,9 @@ from pydantic import ValidationError
 
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.context import ReportProgress
-from mcp_core.declare.charter import DOCS_SCHEME
+from mcp_core.declare.charter import DOCS_SCHEME, HEALTH_URI
 from mcp_core.declare.listed import ListedTool
-from mcp_core.hosts.protocol import CONFIRM
+from mcp_core.hosts.protocol import CANNOT_START, CONFIRM
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from mcp_core.text.plurals import count
@@ -143,9 +143,11 @@ async def start(
     *,
     show_log: bool = False,
     variables: Mapping[str, str] | None = None,
+    last_words: list[str] | None = None,
 ) -> AsyncGenerator["RemoteServer"]:
     """Start a server with our environment, and with further variables, and connect to it over stdio.
 
+    `last_words` get what would be printed of its log, where they are given.
     What it writes to stderr is printed if the connection fails. With `show_log`, it is always printed, while the
     server runs, but not what comes before the connection: an older server complains there about a method that it
     does not know.
@@ -170,7 +172,9 @@ async def start(
             raise
         finally:
             _library_log.removeFilter(stray_lines)
-            if is_log_printed:
+            if is_log_printed and last_words is not None:
+                last_words += log.take_new()
+            elif is_log_printed:
                 log.print_new()
 
 
@@ -365,6 +369,28 @@ class RemoteServer:
         if size > MAX_LIST_SIZE:
             problem, listed = "is too large", f"{size:,} bytes, {listed}"
         raise ServerUnreachable(f"the list of {name.replace('_', ' ')} {problem}: {listed}, and another page follows.")
+
+    async def health(self) -> Mapping[str, str]:
+        """The problems of the server by its own check, where it has one. Returns when the server is ready.
+
+        Raises ServerUnreachable if the server cannot start.
+        """
+        if self._client.server_capabilities.resources is None:
+            return {}
+        try:
+            async with asyncio.timeout(self._timeouts.answer):
+                read = await self._client.read_resource(HEALTH_URI)
+            content = read.contents[0]
+            health: Any = json.loads(content.text) if isinstance(content, types.TextResourceContents) else {}
+            problems: dict[Any, Any] = health.get("problems", {})
+            return {str(name): str(problem) for name, problem in problems.items()}
+        except MCPError as error:
+            data: Any = error.error.data
+            if isinstance(data, dict) and cast(JsonObject, data).get("reason") == CANNOT_START:
+                raise ServerUnreachable(error.error.message) from None
+            return {}
+        except (IndexError, ValueError, AttributeError):  # a resource of another server, under the same address
+            return {}
 
     async def documentation(self, tool: ListedTool) -> str:
         """The full documentation of a tool; its description if the server has no documentation."""

@@ -34,6 +34,12 @@ class ServerLog:
 
     def print_new(self, *, whole_lines: bool = False) -> None:
         """Print what was not printed yet. With `whole_lines`, the start of a line waits for its end."""
+        if lines := self.take_new(whole_lines=whole_lines):
+            sys.stderr.write("".join(f"{line}\n" for line in lines))
+            sys.stderr.flush()
+
+    def take_new(self, *, whole_lines: bool = False) -> list[str]:
+        """The same lines, for another place."""
         start = max(self._printed, self._size() - MAX_BYTES)
         # The server writes where the position of the file is, so reading must not move it.
         text = os.pread(self.file.fileno(), MAX_BYTES, start)
@@ -42,8 +48,7 @@ class ServerLog:
         lines = text.decode("utf-8", "replace").splitlines()[-MAX_LINES:]
         if lines:
             self._printed = start + len(text)
-            sys.stderr.write("".join(f"{escape_invisible(line)}\n" for line in lines))
-            sys.stderr.flush()
+        return [escape_invisible(line) for line in lines]
 
     def _size(self) -> int:
         return os.fstat(self.file.fileno()).st_size

@@ -212,6 +212,7 @@ def test_an_environment_that_uvx_made_for_one_run_is_not_written_into_a_file(tmp
     assert command_of(launch)[1:] == launch.pipx(pinned=True)[1:]
 
 
+@pytest.mark.requirement("FAR-5")
 def test_doctor_starts_each_server_and_says_what_is_wrong_and_how_to_fix_it(capsys, home: Path):
     todo = str(command_path("mcp-todo"))
     servers = {
@@ -219,6 +220,9 @@ def test_doctor_starts_each_server_and_says_what_is_wrong_and_how_to_fix_it(caps
         "guide": {"command": "/old/mcp-guide", "args": ["--docs-root", "/my guides"]},
         "gone": {"command": "/no/such/program"},
         "broken": {"command": sys.executable, "args": ["-c", "raise SystemExit('no settings')"]},
+        "away": {"command": todo, "args": ["--db", "postgresql://ann:s3cret@127.0.0.1:1/todo"]},
+        "empty": {"command": str(command_path("mcp-guide")), "args": ["--docs-root", "/no/guides"]},
+        "uv": {"command": "/no/uvx", "args": ["mcp-weather"]},
         "off": {"command": "x", "disabled": True},
     }
     (home / CURSOR).write_text(json.dumps({"mcpServers": servers}))
@@ -237,6 +241,14 @@ def test_doctor_starts_each_server_and_says_what_is_wrong_and_how_to_fix_it(caps
         "toolcharter install cursor gone --remove",
     ]
     assert (checks["broken"]["status"], checks["off"]["status"]) == ("failed", "off")
+    assert (checks["broken"]["lastWords"], "toolcharter tools -- " in checks["broken"]["fix"]) == (
+        ["no settings"],
+        True,
+    )
+    assert checks["away"]["problem"].startswith("todo cannot start. postgresql://ann:***@127.0.0.1:1/todo cannot be ")
+    assert checks["empty"]["problem"].startswith("documents: The folder '/no/guides' of --docs-root does not exist; ")
+    assert checks["empty"]["fix"] is None
+    assert checks["uv"]["fix"] == "install uv: https://docs.astral.sh/uv/getting-started/installation/"
 
 
 def test_doctor_waits_a_bounded_time_and_leaves_no_process(capsys, home: Path):

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
-from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError
+from mcp_core.hosts.protocol import CANNOT_START, INTERNAL_ERROR, RpcError
 from mcp_core.process.start_errors import CannotStart
 
 DELAY_SECONDS = 0.02
@@ -17,7 +17,7 @@ MAX_DELAY_SECONDS = 1.0
 
 def start_error(reason: str) -> RpcError:
     """The error for each request to a server that cannot start."""
-    return RpcError(INTERNAL_ERROR, reason, {"reason": "cannot_start"})
+    return RpcError(INTERNAL_ERROR, reason, {"reason": CANNOT_START})
 
 
 def reason_of(program: str, error: BaseException) -> str:
