@@ -1,26 +1,22 @@
 """A database in a SQLite file."""
 
-import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work, is_short, unit_span
 from mcp_core.db.loop_connection import LoopConnection, WouldWait, driver
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.db.write_turn import WriteTurn
-from mcp_core.errors import Unavailable
-from mcp_core.files.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
+from mcp_core.files.sqlite_file import PRAGMAS, Cancellation, SqliteThreads, create_file, file_errors, interruptible
 from mcp_core.logs.telemetry import Waits
 
 READER_THREADS = 4
@@ -45,8 +41,8 @@ class Sqlite:
         pool = StaticPool if self._in_memory else QueuePool
         self._write_engine = _engine(url, pool, begin=_WRITE)
         self._read_engine = self._write_engine if self._in_memory else _engine(url, pool, writes=False)
-        self._writer = ThreadPoolExecutor(1, "sqlite-writer")
-        self._readers = self._writer if self._in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
+        self._writer = SqliteThreads("sqlite-writer")
+        self._readers = self._writer if self._in_memory else SqliteThreads("sqlite-reader", READER_THREADS)
         self._loop_reads = LoopConnection(_engine(url, pool, writes=False, waits=False), None)
         self._loop_writes = LoopConnection(_engine(url, pool, waits=False, checkpoints=False), _WRITE)
         self._turn = WriteTurn()
@@ -97,25 +93,18 @@ class Sqlite:
 
     async def _run(
         self,
-        threads: ThreadPoolExecutor,
+        threads: SqliteThreads,
         engine: Engine,
         began: float,
         work: Work[P, T],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        loop, cancellation = asyncio.get_running_loop(), Cancellation()
-
-        def run() -> T:
+        def run(cancellation: Cancellation) -> T:
             self.waits.add(time.perf_counter() - began)
             return _run_unit(engine, cancellation, work, *args, **kwargs)
 
-        try:
-            return await loop.run_in_executor(threads, run)
-        except asyncio.CancelledError:
-            # The thread goes on to its next statement, and would commit what the caller believes to have failed.
-            cancellation.requested = True
-            raise
+        return await threads.run(run)
 
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
         return one_transaction(self, self._open_session, first)
@@ -132,7 +121,7 @@ class Sqlite:
 
     async def close(self) -> None:
         for threads in (self._readers, self._writer):
-            await asyncio.to_thread(threads.shutdown)
+            await threads.close()
         self._loop_reads.close()
         self._loop_writes.close()
         self._read_engine.dispose()
@@ -140,22 +129,12 @@ class Sqlite:
 
 
 def _run_unit(engine: Engine, cancellation: Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    with _file_errors(), engine.begin() as connection:
+    with engine.begin() as connection:
         with interruptible(driver(connection), cancellation.is_requested):
             value = work(connection, *args, **kwargs)
         if cancellation.requested:
             connection.rollback()
         return value
-
-
-@contextmanager
-def _file_errors() -> Generator[None]:
-    try:
-        yield
-    except (DBAPIError, sqlite3.Error) as error:
-        if not is_file_error(getattr(error, "orig", error)):
-            raise
-        raise Unavailable(CANNOT_BE_USED) from error
 
 
 class _SqliteTransaction:
@@ -168,7 +147,7 @@ class _SqliteTransaction:
         self,
         turn: WriteTurn,
         begin_at_once: Callable[[], Connection | None],
-        writer: ThreadPoolExecutor,
+        writer: SqliteThreads,
         engine: Engine,
     ) -> None:
         self._turn, self._begin_at_once, self._writer, self._engine = turn, begin_at_once, writer, engine
@@ -180,22 +159,22 @@ class _SqliteTransaction:
         if short and not self._in_thread:
             self._connection = self._connection or self._begin_at_once()
             if self._connection is not None:
-                with _file_errors():
+                with file_errors():
                     return unit(self._connection)
         self._in_thread = True
-        return await asyncio.get_running_loop().run_in_executor(self._writer, self._run_in_thread, unit)
+        with file_errors():
+            return await self._writer.submit(partial(self._run_in_thread, unit), self._cancellation)
 
-    def _run_in_thread(self, unit: Unit[T]) -> T:
-        with _file_errors():
-            connection = self._connection = self._connection or self._engine.connect()
-            with interruptible(driver(connection), self._cancellation.is_requested):
-                return unit(connection)
+    def _run_in_thread(self, unit: Unit[T], cancellation: Cancellation) -> T:
+        connection = self._connection = self._connection or self._engine.connect()
+        with interruptible(driver(connection), cancellation.is_requested):
+            return unit(connection)
 
     def close(self) -> None:
         """End the transaction, without waiting for a thread that may itself wait for another process."""
         self._cancellation.requested = True
         if self._in_thread:
-            ending = asyncio.get_running_loop().run_in_executor(self._writer, self._end)
+            ending = self._writer.submit(lambda _: self._end(), self._cancellation)
             ending.add_done_callback(lambda _: self._turn.end())
             return
         try:

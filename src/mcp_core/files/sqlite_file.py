@@ -1,12 +1,18 @@
-"""The common set-up of all SQLite files, whoever opens them."""
+"""The common set-up of all SQLite files, and the threads that work on them, whoever opens them."""
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+from mcp_core.errors import Unavailable
 from mcp_core.process.start_errors import CannotStart
+
+T = TypeVar("T")
 
 # With NORMAL, a power cut may lose the last moment; a crash or a kill loses nothing.
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
@@ -43,6 +49,18 @@ def is_file_error(error: BaseException | None) -> bool:
     return error_code(error) in _FILE_ERRORS
 
 
+@contextmanager
+def file_errors() -> Generator[None]:
+    """Turns the errors that are about the file into Unavailable."""
+    try:
+        yield
+    except Exception as error:
+        # SQLAlchemy has the driver's error in `orig`.
+        if not is_file_error(getattr(error, "orig", error)):
+            raise
+        raise Unavailable(CANNOT_BE_USED) from error
+
+
 class Cancellation:
     """Tells a thread that the caller no longer waits for its unit of work."""
 
@@ -63,3 +81,29 @@ def interruptible(
         yield
     finally:
         connection.set_progress_handler(None, 0)
+
+
+class SqliteThreads:
+    """Threads that run units of work on a file, so that nobody else waits for it."""
+
+    def __init__(self, name: str, number: int = 1) -> None:
+        self._threads = ThreadPoolExecutor(number, name)
+
+    async def run(self, unit: Callable[[Cancellation], T]) -> T:
+        """Run a unit of work, which must not commit once its cancellation is requested. Raises Unavailable."""
+        cancellation = Cancellation()
+        try:
+            with file_errors():
+                return await self.submit(unit, cancellation)
+        except asyncio.CancelledError:
+            # The thread goes on to its next statement, and would commit what the caller believes to have failed.
+            cancellation.requested = True
+            raise
+
+    def submit(self, unit: Callable[[Cancellation], T], cancellation: Cancellation) -> asyncio.Future[T]:
+        """Run a unit of work, whoever waits for it."""
+        return asyncio.get_running_loop().run_in_executor(self._threads, unit, cancellation)
+
+    async def close(self) -> None:
+        """Wait for what runs."""
+        await asyncio.to_thread(self._threads.shutdown)

@@ -4,10 +4,8 @@ SQLite is used through Python's own module. SQLAlchemy takes 15 MB and 0.2 s to 
 nothing else.
 """
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -15,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from platformdirs import user_data_path
 
-from mcp_core.errors import Unavailable
-from mcp_core.files.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
+from mcp_core.files.sqlite_file import PRAGMAS, Cancellation, SqliteThreads, create_file, interruptible
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -136,13 +133,11 @@ class _SqliteThread:
 
     def __init__(self, file: str, begin: str, *pragmas: str) -> None:
         self._file, self._begin, self._pragmas = file, begin, (*PRAGMAS, f"cache_size=-{_CACHE_KB}", *pragmas)
-        self._threads = ThreadPoolExecutor(1, "calls")
+        self._thread = SqliteThreads("calls")
         self._connection: sqlite3.Connection | None = None
 
     async def run(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        cancellation = Cancellation()
-
-        def run() -> T:
+        def run(cancellation: Cancellation) -> T:
             connection = self._connection = self._connection or self._connect()
             # The connection commits, or rolls back after an error.
             with interruptible(connection, cancellation.is_requested), connection:
@@ -152,21 +147,13 @@ class _SqliteThread:
                     connection.rollback()
                 return value
 
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, run)
-        except sqlite3.Error as error:
-            if not is_file_error(error):
-                raise
-            raise Unavailable(CANNOT_BE_USED) from error
-        except asyncio.CancelledError:
-            # The thread goes on to its next statement, and would commit what the caller believes to have failed.
-            cancellation.requested = True
-            raise
+        return await self._thread.run(run)
 
     async def close(self) -> None:
         if self._connection is not None:
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._connection.close)
-        self._threads.shutdown()
+            connection = self._connection
+            await self._thread.run(lambda _: connection.close())
+        await self._thread.close()
 
     def _connect(self) -> sqlite3.Connection:
         # Without an isolation level, the module begins no transactions by itself.
