@@ -60,6 +60,7 @@ class BoundTool:
     """Its version and that of its server, as the metadata of its answers begins."""
     asks: bool = False
     """Whether the handler may ask the person."""
+    deprecated: bool = False
 
 
 def bind(
@@ -108,6 +109,7 @@ def bind(
         read_only=spec.reads_only,
         versions=versions_json(spec.declaration.version, service_version),
         asks=spec.declaration.asks,
+        deprecated=spec.declaration.deprecated is not None,
     )
 
 

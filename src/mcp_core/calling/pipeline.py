@@ -87,7 +87,9 @@ class Pipeline:
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
-        self._gate = _await_directly if state.__class__ is MemoryState else self._within_deadline
+        self._check = partial(check, policy=self._hint_policy)
+        self._never_waits = state.__class__ is MemoryState
+        """Whether the store answers at once, so that no deadline is needed."""
         self.recorder = Recorder(telemetry, audit, level, clock)
         self._provided, self._threads = provided, threads
         self.consent_places = ConsentPlaces(state, telemetry.server)
@@ -104,7 +106,7 @@ class Pipeline:
             final: self.bind(registry.resolve(final), final, structured=structured)
             for final in registry.final_names().values()
         }
-        self._mentions = registry.mentions
+        self._rename = registry.mentions.rename if registry.mentions else None
 
     def bind(
         self, spec: ToolSpec, final_name: str, *, check_returns: bool = True, structured: StructuredTools = "none"
@@ -129,31 +131,31 @@ class Pipeline:
         Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
         """
         tool = self._tools.get(request.tool, self._unknown_tool)
-        with Recording(self.recorder, request, tool) as recording:
-            call = recording.call
+        recording = Recording(self.recorder, request, tool)
+        try:
             try:
-                self._resolve(call, tool)
-                body = await self.carry_out(call, tool, recording, self._check)
+                self._resolve(request, tool)
+                body = await self.carry_out(recording.call, tool, recording, self._check)
             except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
-                body, recording.error = fail(error, call, self._hint_policy), error
+                body, recording.error = fail(error, recording.call, self._hint_policy), error
             answer = body if isinstance(body, Question) else self._conclude(body, tool, recording)
+        finally:
+            recording.end()
         if self._audit is not None and self._audit.refuses and not await self._audit.settled():
             return self._withhold(answer, tool, recording)
         return answer
 
-    def _resolve(self, call: Call, tool: BoundTool) -> None:
+    def _resolve(self, request: Request, tool: BoundTool) -> None:
         if tool is self._unknown_tool:
-            raise UnknownTool(call.request.tool, self._registry.nearest(call.request.tool))
-        if self._audit is not None:
+            raise UnknownTool(request.tool, self._registry.nearest(request.tool))
+        if self._audit is not None and self._audit.failing:
             self._audit.check()
-
-    def _check(self, raw: Any, permit: Permit, tool: BoundTool) -> Body:
-        return check(raw, permit, tool, self._hint_policy)
 
     async def carry_out(self, call: Call, tool: BoundTool, record: CallRecord, check: Check[T]) -> T | Question:
         """Take steps 4 to 11, the same for tools, prompts and resources. Raises every failure."""
         if tool.rate_limit is not None:
-            await self._gate(tool, limit(call, tool, tool.rate_limit, self._state, self._policy.limits_without_redis))
+            hit = limit(call, tool, tool.rate_limit, self._state, self._policy.limits_without_redis)
+            await (hit if self._never_waits else self._within_deadline(tool, hit))
         if tool.permissions:
             authorize(call, tool.permissions)
         arguments, arguments_json = parse(tool, call.request.arguments)
@@ -170,7 +172,8 @@ class Pipeline:
         record.arguments_json, place = arguments_json, None
         # Headers may be credentials for another system: what it answers belongs to nobody else.
         if tool.cache_ttl is not None and not call.request.headers:
-            place, known = await self._gate(tool, lookup(call, tool, arguments_json, self._state))
+            query = lookup(call, tool, arguments_json, self._state)
+            place, known = await (query if self._never_waits else self._within_deadline(tool, query))
             record.cached = known is not None
             if known is not None:
                 return known  # pyright: ignore[reportReturnType] - the answer of a tool; to cast it takes 60 ns
@@ -254,17 +257,20 @@ class Pipeline:
 
     def _conclude(self, body: Body, tool: BoundTool, recording: Recording) -> Answer:
         """The answer without secrets, with its outcome in the record. Raises what the host reports."""
-        error, failure = recording.error, body.failure
-        if failure is not None:
+        failure = body.failure
+        if failure is None:
+            recording.outcome = "ok"
+        else:
+            error = recording.error
             body = without_secrets(body, failure, recording.call, invoked=recording.invoked)
-        recording.failure, recording.outcome = body.failure, _outcome(body, error)
-        if isinstance(error, _PROTOCOL_ERRORS):
-            raise error
+            recording.failure, recording.outcome = body.failure, _outcome(failure, error)
+            if isinstance(error, _PROTOCOL_ERRORS):
+                raise error
         return self._render(body, tool, recording)
 
     def _render(self, body: Body, tool: BoundTool, recording: Recording) -> Answer:
-        if self._mentions:
-            body = body.rename_tools(self._mentions.rename)
+        if self._rename is not None:
+            body = body.rename_tools(self._rename)
         metadata = None
         if self._hint_policy is not None:
             seconds = time.perf_counter() - recording.started
@@ -274,7 +280,7 @@ class Pipeline:
             answer = answer.without_copy()
         if recording.repeated:
             answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
-        recording.size = answer.size
+        recording.size = len(answer.text) + len(answer.blocks) if answer.text else answer.size
         return answer
 
     def _withhold(self, answer: Answer | Question, tool: BoundTool, recording: Recording) -> Answer | Question:
@@ -286,12 +292,5 @@ class Pipeline:
         return self._render(fail(error, recording.call, self._hint_policy), tool, recording)
 
 
-def _await_directly(_tool: BoundTool, query: Coroutine[Any, Any, T]) -> Awaitable[T]:
-    """Await the answer of a store in memory, which never waits."""
-    return query
-
-
-def _outcome(body: Body, error: Exception | None) -> CallOutcome:
-    if body.failure is None:
-        return "ok"
-    return "cancelled" if isinstance(error, ServerStopping) else body.failure.kind
+def _outcome(failure: Failure, error: Exception | None) -> CallOutcome:
+    return "cancelled" if isinstance(error, ServerStopping) else failure.kind

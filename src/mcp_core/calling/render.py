@@ -42,8 +42,9 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
         text = _hints(body, metadata)
     else:
         text = _bare(body) if format == "bare" else _result(body)
-    meta = _meta(body) if format == "bare" else None
     failed = body.failure is not None
+    has_more = failed or body.message is not None or body.instruction is not None
+    meta = _meta(body) if has_more and format == "bare" else None
     content = None
     if structured and not failed:
         content = f'{{"result":{text}}}' if structured == "wrapped" else text

@@ -36,7 +36,7 @@ def observe(request: Request, tool: BoundTool, span: "Span | None", now: float) 
         ((trace_id(meta) if "traceparent" in meta else None) if span is None else trace_id_of(span)) or fresh[32:],
         request.agent_id,
         request.agent_version,
-        utc_time(now),  # timestamp
+        _millisecond(int(now * 1000)),  # timestamp
         caller.user_id,
         request.session_id,
         meta,
@@ -70,7 +70,8 @@ def _second(number: int) -> str:
 
 def log_context(call: Call) -> LogContext:
     """The context of each log line of the call."""
-    return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call))
+    has_secrets = call.spec.secret_fields or call.request.headers
+    return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call) if has_secrets else ())
 
 
 def secret_values(call: Call) -> tuple[str, ...]:

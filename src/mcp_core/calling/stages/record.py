@@ -122,7 +122,9 @@ def begin(call: Call, level: int) -> None:
 
 def record(call: Call, summary: CallRecord, seconds: float, recorder: Recorder) -> None:
     """Log the end of a call, count it, and write its audit entry."""
-    _log_end(call, summary, seconds, recorder.level, recorder.stacks)
+    level = recorder.level if call.spec.signature.is_async else logging.DEBUG
+    if summary.failure is not None or logger.isEnabledFor(level):
+        _log_end(call, summary, seconds, level, recorder.stacks)
     recorder.telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
     if recorder.audit is not None:
         _audit(call, summary, seconds, recorder.audit)
@@ -133,9 +135,6 @@ def record(call: Call, summary: CallRecord, seconds: float, recorder: Recorder) 
 def _log_end(call: Call, summary: CallRecord, seconds: float, level: int, stacks: StackLimit) -> None:
     name, failure = call.spec.name, summary.failure
     if failure is None:
-        level = level if call.spec.signature.is_async else logging.DEBUG
-        if not logger.isEnabledFor(level):
-            return
         fields = {"outcome": summary.outcome, "ms": round(seconds * 1000, 3), "chars": summary.size}
         message = "Tool %s completed successfully" if summary.outcome == "ok" else f"Tool %s ended: {summary.outcome}"
         logger.log(level, message, name, extra={"summary": fields | {"cached": bool(summary.cached)}})
