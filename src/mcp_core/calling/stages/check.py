@@ -47,7 +47,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
     if data == "null" and policy is not None:
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
-    return Body(data, None, message, instruction, hints_json, blocks, is_alone)
+    return Body(data, message=message, instruction=instruction, hints=hints_json, blocks=blocks, is_content=is_alone)
 
 
 def _check_promises_nothing(spec: ToolSpec) -> None:
@@ -121,4 +121,4 @@ def _returned_failure(result: Result[Any], spec: ToolSpec, policy: HintPolicy | 
         exception_type=type(exception).__name__ if isinstance(exception, BaseException) else None,
     )
     hints = None if policy is None else hint_failure(result.hints, failure, spec, policy)
-    return Body(None, failure, result.message, result.instruction, hints)
+    return Body(failure=failure, message=result.message, instruction=result.instruction, hints=hints)
