@@ -60,7 +60,7 @@ async def list_tasks(
             "is_completed": task.is_completed,
             "created_at": task.created_at.isoformat(),
         }
-        for task in await _Store.tasks.list(user_id, status)
+        for task in (await _Store.tasks.list(user_id, status)).tasks
     ]
 
 

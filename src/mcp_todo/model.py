@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 from uuid import UUID
 
 Status = Literal["all", "pending", "completed"]
@@ -11,6 +11,8 @@ Status = Literal["all", "pending", "completed"]
 MAX_NAME_LENGTH = 255
 MAX_TITLE_LENGTH = 255
 MAX_DESCRIPTION_LENGTH = 10_000
+MAX_LISTED = 5_000
+"""Tasks in one list: more would fill the context of every model."""
 
 
 def _new_id() -> UUID:
@@ -35,6 +37,14 @@ class Task:
         return "completed" if self.is_completed else "pending"
 
 
+class TaskList(NamedTuple):
+    """The newest tasks of a user, the oldest of them first."""
+
+    tasks: list[Task]
+    not_shown: int = 0
+    """How many older tasks there are besides."""
+
+
 class TaskRepository(Protocol):
     """The tasks of all users. A task that does not exist, or belongs to another user, is None."""
 
@@ -42,8 +52,8 @@ class TaskRepository(Protocol):
         """Store a new task."""
         ...
 
-    async def list(self, user_id: str, status: Status) -> list[Task]:
-        """A user's tasks, the oldest first."""
+    async def list(self, user_id: str, status: Status) -> TaskList:
+        """A user's tasks, the oldest first: all, or the newest `MAX_LISTED`."""
         ...
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:

@@ -9,7 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_todo.model import Status, Task
+from mcp_todo.model import MAX_LISTED, Status, Task, TaskList
 from toolcharter.db import Database, Migrations, UtcTime, address, change, open_database, short_unit
 
 MIGRATIONS = Migrations("todo", Path(__file__).parent / "migrations")
@@ -29,8 +29,11 @@ _THIS = (tasks.c.id == sa.bindparam("task"), *_MINE)
 
 # Built once: building a statement takes as long as running it.
 _INSERT = sa.insert(tasks)
-_LIST = sa.select(*_TASK).where(*_MINE).order_by(tasks.c.created_at, tasks.c.id)
-_LIST_BY_STATUS = _LIST.where(tasks.c.is_completed == sa.bindparam("is_completed"))
+# The newest first: a limit then keeps those. The indexes have this order, also read from their end.
+_LIST = sa.select(*_TASK).where(*_MINE).order_by(tasks.c.created_at.desc(), tasks.c.id.desc()).limit(MAX_LISTED + 1)
+_COUNT = sa.select(sa.func.count()).select_from(tasks).where(*_MINE)
+_HAS_STATUS = tasks.c.is_completed == sa.bindparam("is_completed")
+_LIST_BY_STATUS, _COUNT_BY_STATUS = _LIST.where(_HAS_STATUS), _COUNT.where(_HAS_STATUS)
 _TOGGLE = sa.update(tasks).values(is_completed=~tasks.c.is_completed).where(*_THIS).returning(*_TASK)
 _DELETE = sa.delete(tasks).where(*_THIS).returning(*_TASK)
 _UPDATE = sa.update(tasks).where(*_THIS).returning(*_TASK)  # of the columns that are given with it
@@ -53,7 +56,7 @@ class SqlTaskRepository:
     async def add(self, user_id: str, task: Task) -> None:
         await self.database.write(_insert, user_id, task)
 
-    async def list(self, user_id: str, status: Status) -> list[Task]:
+    async def list(self, user_id: str, status: Status) -> TaskList:
         return await self.database.read(_select, user_id, status)
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:
@@ -82,12 +85,15 @@ def _insert(connection: Connection, user_id: str, task: Task) -> None:
 
 
 @short_unit
-def _select(connection: Connection, user_id: str, status: Status) -> list[Task]:
-    if status == "all":
-        rows = connection.execute(_LIST, {"owner": user_id})
-    else:
-        rows = connection.execute(_LIST_BY_STATUS, {"owner": user_id, "is_completed": status == "completed"})
-    return [Task(*row) for row in rows.all()]
+def _select(connection: Connection, user_id: str, status: Status) -> TaskList:
+    select, count, values = _LIST, _COUNT, dict[str, Any](owner=user_id)
+    if status != "all":
+        select, count, values = _LIST_BY_STATUS, _COUNT_BY_STATUS, {**values, "is_completed": status == "completed"}
+    found = [Task(*row) for row in connection.execute(select, values).all()]
+    if len(found) <= MAX_LISTED:
+        return TaskList(found[::-1])
+    total = connection.execute(count, values).scalar_one()
+    return TaskList(found[MAX_LISTED - 1 :: -1], total - MAX_LISTED)
 
 
 @short_unit

@@ -6,8 +6,16 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH, Status, Task, TaskRepository
-from toolcharter import Example, InvalidArguments, NotFound, ToolContext, tool
+from mcp_todo.model import (
+    MAX_DESCRIPTION_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_TITLE_LENGTH,
+    Status,
+    Task,
+    TaskList,
+    TaskRepository,
+)
+from toolcharter import Example, InvalidArguments, NotFound, Result, ToolContext, tool
 
 DENIED = "Task not found or access denied"
 EMPTY_TITLE = "Task title cannot be empty"
@@ -111,9 +119,21 @@ async def list_tasks(
     *,
     tasks: TaskRepository,
     context: ToolContext,
-) -> list[TaskItem]:
+) -> Result[list[TaskItem]]:
     """Retrieve all tasks for a user."""
-    return [_item(task) for task in await tasks.list(_owner(user_id, context), status)]
+    found = await tasks.list(_owner(user_id, context), status)
+    value = [_item(task) for task in found.tasks]
+    return Result(value, content=[_not_shown(found, status)] if found.not_shown else ())
+
+
+def _not_shown(found: TaskList, status: Status) -> str:
+    """How many tasks the list lacks, and how to see fewer."""
+    how = {
+        "all": "List the pending ones alone: status 'pending'.",
+        "pending": "Complete or delete tasks that are no longer needed.",
+        "completed": "Delete completed tasks that are no longer needed.",
+    }[status]
+    return f"These are the newest {len(found.tasks):,} tasks; {found.not_shown:,} older ones are not shown. {how}"
 
 
 @writes(
