@@ -14,12 +14,12 @@ from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
 from mcp_core.auth.static_tokens import EXAMPLE as STATIC_TOKENS
 from mcp_core.calling.library import Library
-from mcp_core.calling.live_library import Changes, LiveLibrary
+from mcp_core.calling.live_library import Changes, LiveLibrary, TaskUpdate
 from mcp_core.calling.policy import CallPolicy, HintDetail
 from mcp_core.calling.provided import Made, Provided, Scope
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, StructuredTools, answer_schema
-from mcp_core.calling.requests import RequestRecorder, Sender
+from mcp_core.calling.requests import TASK_CREATED, RequestRecorder, Sender
 from mcp_core.calling.running import RunningHandlers
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
@@ -46,9 +46,11 @@ if TYPE_CHECKING:
     from mcp_core.audit import AuditTrail
     from mcp_core.calling.people import Approvals
     from mcp_core.calling.people.asking import HeldCalls
+    from mcp_core.calling.people.tasks import Tasks
     from mcp_core.calling.pipeline import Pipeline
     from mcp_core.calling.stages.record import EndedCall
     from mcp_core.db import Database
+    from mcp_core.tasks.record import TaskRecord, TaskStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -80,6 +82,8 @@ class App:
 
     is_used: bool = False
     """Whether it was run, or opened."""
+
+    _tasks: "Tasks | None" = None
 
     governs: ClassVar[bool] = True
     """Tells ExtMcpToolDecorator that tools need no wrapper here."""
@@ -140,9 +144,8 @@ class App:
         for source in resources:
             self.library.add_source(source)
         tools = listed_tools(tools)
-        may_change = not tools or isinstance(self.library, LiveLibrary)
-        self.changes = Changes(most=MAX_CLIENTS) if may_change else None
-        """Tells the clients that listen what changes. None for a server that was made with the list of its tools."""
+        self.lists_change = not tools or isinstance(self.library, LiveLibrary)
+        """Whether its lists may change. Those of a server that was made with the list of its tools do not."""
         self.request_headers = frozenset(name.lower() for name in request_headers)
         self.policy = CallPolicy(format, version, deadlines=deadlines, hints=hints)
         self._structured = structured
@@ -151,6 +154,8 @@ class App:
         self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
         self._apply(settings or Settings())
         self.registry.register_all(tools)
+        self.changes = Changes(most=MAX_CLIENTS) if self.lists_change or self.has_tasks else None
+        """Tells the clients that listen what changes. None for a server where nothing does."""
         self.pages: Callable[[str], Sequence[Any]] | None = None
         """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
         self._state = state
@@ -235,10 +240,11 @@ class App:
         outcome unknown.
         """
         from mcp_core.db.database import ping  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
-        from mcp_core.idempotency.database_store import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - loaded with it
+        from mcp_core.db.migrations import FRAMEWORK  # noqa: PLC0415 - as above
+        from mcp_core.idempotency.database_store import SqlKeyStore  # noqa: PLC0415 - loaded with it
 
         self.add_check("database", lambda: database.read(ping))
-        await MIGRATIONS.apply(database)
+        await FRAMEWORK.apply(database)
         self._keys = SqlKeyStore(database, self.name, self.settings.idempotency_seconds)
 
     @overload
@@ -323,6 +329,7 @@ class App:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         from mcp_core.calling.people.asking import HeldCalls  # noqa: PLC0415 - 20 ms that lists do not need, with the next
+        from mcp_core.calling.people.tasks import TaskLimits, Tasks  # noqa: PLC0415 - as above
         from mcp_core.calling.pipeline import Pipeline  # noqa: PLC0415 - as above
         from mcp_core.calling.threads import HandlerThreads, thread_samples  # noqa: PLC0415 - as above
         from mcp_core.idempotency.state_store import StateKeyStore  # noqa: PLC0415 - as above
@@ -345,6 +352,9 @@ class App:
             self._add_metrics(stack, audit.samples)
         self._held_calls = HeldCalls()
         stack.push_async_callback(self._held_calls.close)
+        limits = TaskLimits(self.settings.task_seconds, self.settings.task_keep)
+        self._tasks = Tasks(state, self._open_task_store, limits, self._task_changed)
+        stack.push_async_callback(self._tasks.close)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
         self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
@@ -409,18 +419,19 @@ class App:
 
     # --- what hosts use --------------------------------------------------------------------------------
 
-    def answer(self, request: Request) -> Awaitable[Answer | Question]:
+    def answer(self, request: Request) -> "Awaitable[Answer | Question | TaskRecord]":
         """Answer one call."""
         if self._pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
-        if not request.modes:
+        if not request.modes and not request.takes_tasks:
             return self._pipeline.run(request)
-        return self._answer_asking(request, self._pipeline)
+        return self._answer_long(request, self._pipeline)
 
-    async def _answer_asking(self, request: Request, pipeline: "Pipeline") -> Answer | Question:
-        """Answer a call of a client that can be asked. Without a session, its handler may have to be held."""
+    async def _answer_long(self, request: Request, pipeline: "Pipeline") -> "Answer | Question | TaskRecord":
+        """Answer a call of a client that can be asked, or takes a task. Without a session, its handler may be held."""
         spec = self.registry.find(request.tool)
-        if spec is None or not spec.declaration.asks or not request.must_declare:
+        policy = spec.declaration.task if spec is not None and request.takes_tasks else "never"
+        if spec is None or not request.must_declare or (not spec.declaration.asks and policy == "never"):
             return await pipeline.run(request)
         try:
             resumed = await self._held.resume(request, self._shared, _CALL, confirmed=spec.asks_person)
@@ -428,7 +439,35 @@ class App:
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
             self.requests.record(_CALL, "business", sender, name=request.tool, error=str(error))
             raise
-        return resumed or await self._held.run(request, pipeline.run, self._shared, _CALL)
+        if resumed is None:
+            tasks = None if policy == "never" else self.tasks
+            resumed = await self._held.run(request, pipeline.run, self._shared, _CALL, tasks=tasks, policy=policy)
+        if isinstance(resumed, Answer | Question):
+            return resumed
+        sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
+        self.requests.record(TASK_CREATED, "ok", sender, name=request.tool, meta=request.meta)
+        return resumed
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether a tool can run as a task."""
+        return any(spec.declaration.task != "never" for spec in self.registry.get_all())
+
+    @property
+    def tasks(self) -> "Tasks":
+        """The calls that outlive their request."""
+        if self._tasks is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        return self._tasks
+
+    async def _open_task_store(self) -> "TaskStore":
+        from mcp_core.tasks.opening import open_task_store  # noqa: PLC0415 - few servers have a task, and few calls are one
+
+        return await open_task_store(self._shared, self.settings, self.name)
+
+    def _task_changed(self, task_id: str) -> None:
+        if self.changes is not None:
+            self.changes.send(TaskUpdate(task_id))
 
     async def ask_library(
         self, method: str, request: Request, answer: Callable[[Request], Awaitable[T]]
@@ -442,7 +481,7 @@ class App:
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
             self.requests.record(method, "business", sender, name=request.tool, error=str(error))
             raise
-        return resumed or await self._held.run(request, answer, self._shared, method)
+        return resumed or cast("T | Question", await self._held.run(request, answer, self._shared, method))
 
     @property
     def _held(self) -> "HeldCalls":

@@ -153,6 +153,10 @@ class ElicitationUnsupported(ConsentRequired):
         self.mode = mode
 
 
+class TasksUnsupported(ToolError):
+    """The tool always runs as a task, and the client has not declared that it follows tasks. Reported likewise."""
+
+
 class UrlElicitationRequired(ElicitationUnsupported):
     """The person must open addresses before the call is made again, which a client of sessions does by itself."""
 

@@ -12,13 +12,14 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from mcp_core import (
     App,
     Confirm,
+    Conflict,
     Content,
     File,
     Image,
@@ -154,11 +155,71 @@ ASKING = (
 )
 
 
+# --- the extension with tasks ----------------------------------------------------------------------
+
+NAME: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+YES: dict[str, Any] = {"type": "object", "properties": {"confirm": {"type": "boolean"}}}
+
+
+async def greet(name: str) -> str:
+    """Greet somebody at once."""
+    return f"Hello, {name}!"
+
+
+async def slow_compute(context: ToolContext, seconds: float = 0.0, label: str = "") -> str:
+    """Take as long as it is told."""
+    await context.report_progress(0, 1, f"Computing {label}")
+    await asyncio.sleep(seconds)
+    return f"Computed {label} in {seconds:g} s."
+
+
+async def failing_job() -> str:
+    """Fail after a while."""
+    await asyncio.sleep(1)
+    raise Conflict("This job always fails.")
+
+
+async def protocol_error_job(context: ToolContext) -> str:
+    """End with a protocol error: the suite's client opens no addresses."""
+    await asyncio.sleep(0.1)
+    return (await context.ask_to_open("Open it.", "https://example.com", asyncio.Event().wait)).action
+
+
+async def confirm_delete(context: ToolContext, filename: str = "a.txt") -> str:
+    """Ask the person while the task runs."""
+    answer = await context.ask_user(f"Delete {filename}?", YES)
+    return f"Deleted {filename}." if answer.is_accepted else "Nothing was deleted."
+
+
+async def multi_input(context: ToolContext) -> str:
+    """Ask the person two questions at the same time."""
+    answers = await asyncio.gather(*(context.ask_user(f"Your {name} name?", NAME) for name in ("first", "last")))
+    return " ".join(str(answer.content.get("name")) for answer in answers)
+
+
+async def test_tool_with_task(context: ToolContext) -> str:
+    """Ask the person, and then take long."""
+    schema = {"type": "object", "properties": {"user_name": {"type": "string"}}, "required": ["user_name"]}
+    answer = await context.ask_user("What is your name?", schema)
+    await asyncio.sleep(1)
+    return f"Hello, {' '.join(map(str, answer.content.values()))}!"
+
+
+def add_task_tools(app: App) -> None:
+    """What the suite calls for the extension with tasks."""
+    app.tool(greet)
+    app.tool(task="auto")(slow_compute)
+    app.tool(task="always")(failing_job)
+    for function in (protocol_error_job, confirm_delete, multi_input):
+        app.tool(task="always", asks=True)(function)
+    app.tool(task="auto", asks=True)(test_tool_with_task)
+
+
 def build(name: str, settings: Settings) -> App:
     app = App(
         name,
         version="1.0.0",
-        format="result",
+        format="bare",
         title="Conformance fixture",
         prompts=PROMPTS,
         resources=[RESOURCES],
@@ -170,6 +231,7 @@ def build(name: str, settings: Settings) -> App:
         app.tool(confirm=Confirm(ask="{message}", required=True))(test_elicitation)
         for function in ASKING:
             app.tool(confirm=Confirm(required=True))(function)
+        add_task_tools(app)
     return app
 
 

@@ -17,7 +17,7 @@ from mcp_core.context import ToolContext
 from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.declare.output import Write, type_adapter, writer
 from mcp_core.declare.schema import Signature
-from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
+from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, TaskPolicy, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
 from mcp_core.text import json_text
@@ -61,6 +61,10 @@ class BoundTool:
     asks: bool = False
     """Whether the handler may ask the person."""
     deprecated: bool = False
+    task: TaskPolicy = "never"
+    """Whether a call may become a task."""
+    is_restricted: bool = False
+    """Whether it needs a permission, or a client that follows tasks."""
 
 
 def bind(
@@ -110,6 +114,8 @@ def bind(
         versions=versions_json(spec.declaration.version, service_version),
         asks=spec.declaration.asks,
         deprecated=spec.declaration.deprecated is not None,
+        task=spec.declaration.task,
+        is_restricted=bool(spec.permissions) or spec.declaration.task == "always",
     )
 
 

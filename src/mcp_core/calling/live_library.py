@@ -22,9 +22,15 @@ class ElicitationComplete(NamedTuple):
     number: str
 
 
+class TaskUpdate(NamedTuple):
+    """The status of a task is another one."""
+
+    task_id: str
+
+
 ASKING = frozenset({"prompts/get", "resources/read"})
 """The requests during which a server may ask the person something."""
-Change = str | ResourceUpdate | ElicitationComplete
+Change = str | ResourceUpdate | ElicitationComplete | TaskUpdate
 """The name of a list, a resource, or what one client waits for."""
 Changes = Subscribers[Change]
 """Tells clients what changes."""

@@ -40,6 +40,7 @@ from mcp_core.errors import (
     ElicitationUnsupported,
     ForgedReply,
     ServerStopping,
+    TasksUnsupported,
     ToolError,
     Unavailable,
     UnknownTool,
@@ -60,7 +61,7 @@ Check = Callable[[Any, Permit, BoundTool], T]
 
 SHOW_BOTH = frozenset({"github-copilot-developer"})
 """Names of clients that hand a model both the text and the structured content, as far as docs/adr/0030 knows them."""
-_PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
+_PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported, TasksUnsupported)
 
 
 class Pipeline:
@@ -128,7 +129,8 @@ class Pipeline:
     async def run(self, request: Request) -> Answer | Question:
         """Answer one call of a tool.
 
-        Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
+        Raises only what the host reports as a protocol error: UnknownTool, ForgedReply, ElicitationUnsupported and
+        TasksUnsupported.
         """
         tool = self._tools.get(request.tool, self._unknown_tool)
         recording = Recording(self.recorder, request, tool)
@@ -156,8 +158,8 @@ class Pipeline:
         if tool.rate_limit is not None:
             hit = limit(call, tool, tool.rate_limit, self._state, self._policy.limits_without_redis)
             await (hit if self._never_waits else self._within_deadline(tool, hit))
-        if tool.permissions:
-            authorize(call, tool.permissions)
+        if tool.is_restricted:
+            authorize(call, tool)
         arguments, arguments_json = parse(tool, call.request.arguments)
         keyed = keyed_call(call, tool, arguments_json) if KEY in call.request.meta and not tool.read_only else None
         if keyed is not None and (first := await self._within_deadline(tool, first_answer(keyed, self._keys))):
@@ -212,6 +214,8 @@ class Pipeline:
 
     async def _act(self, permit: Permit, tool: BoundTool, record: CallRecord, check: Check[T]) -> T:
         """Steps 9 and 10."""
+        if tool.task != "never" and permit.call.request.task is not None:
+            await permit.call.request.task.start()
         record.invoked, record.handler_began = True, time.perf_counter()
         try:
             result = check(await invoke(permit, tool, self._running, record.began, record), permit, tool)

@@ -6,7 +6,7 @@ They are named tuples: as immutable as frozen dataclasses and five times as fast
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel
 
@@ -39,6 +39,24 @@ Ask = Callable[[str], Awaitable[bool]]
 """Asks the person a yes-or-no question and waits, for clients that can be asked during a call."""
 
 
+class LongCall(Protocol):
+    """A call that can become a task, which outlives its request."""
+
+    @property
+    def extra_seconds(self) -> float:
+        """How much longer it may take than its tool says."""
+        ...
+
+    @property
+    def answer_seconds(self) -> float:
+        """How long a person has to answer its questions."""
+        ...
+
+    async def start(self) -> None:
+        """Become a task before the handler begins, if the tool always is one. Raises Busy or Unavailable."""
+        ...
+
+
 class Request(NamedTuple):
     """A call as a host received it. Nothing in it has been checked."""
 
@@ -65,6 +83,10 @@ class Request(NamedTuple):
     """Asks that, and waits for the answer."""
     notify_complete: NotifyComplete | None = None
     """Tells the client that the person has finished at an address."""
+    takes_tasks: bool | None = None
+    """Whether the client takes a task as the answer; None where no client of the protocol calls."""
+    task: LongCall | None = None
+    """The call, if it can become a task."""
 
 
 class Call(NamedTuple):

@@ -20,11 +20,14 @@ STDIO = "(stdio)"
 """The method of a line that is not a request."""
 CONFIRM, DECLINE = "console/confirm", "console/decline"
 """The answers of people to confirmations, in the console."""
+TASK_CREATED = "tasks/create"
+"""The record of a call that has become a task; the call has its own when it ends."""
 _OTHER = "(other)"
 _METHODS = frozenset({
     *(HTTP, STDIO, "initialize", "ping", "server/discover", "tools/list", "tools/call", "prompts/list"),
     *("prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"),
     *(CONFIRM, DECLINE, "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+    *(TASK_CREATED, "tasks/get", "tasks/update", "tasks/cancel"),
 })  # fmt: skip
 _MAX_NAME_LENGTH = 256
 _MAX_EARLY = 1000

@@ -24,6 +24,7 @@ from mcp_core.declare.spec import (
     Icon,
     RateLimit,
     ResponseTime,
+    TaskPolicy,
     ToolSpec,
 )
 from mcp_core.text import json_text
@@ -39,6 +40,8 @@ REQUIRED: Mapping[str, str] = {
     "examples": "at least one Example(description, params, expected_result)",
     "tags": "at least one tag",
 }
+
+TASK_POLICIES = frozenset(get_args(TaskPolicy))
 
 Problems = list[tuple[str, str]]
 """Each is a field and what is wrong with it."""
@@ -148,6 +151,7 @@ _TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "destructive": (_is_bool, "True or False"),
     "open_world": (_is_bool, "True or False"),
     "confirm": (_is_confirm, 'a Confirm, such as Confirm("DELETE_NOTE", ask="Delete {note_id}?")'),
+    "task": (TASK_POLICIES.__contains__, "one of never, auto and always"),
     "hints": (callable, "a function from arguments and value to AgentHints"),
     "error_messages": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
 }

@@ -15,6 +15,7 @@ from mcp_core.hints import AgentHints
 
 Category = Literal["query", "mutation", "analysis", "generation"]
 ResponseTime = Literal["fast", "medium", "slow"]
+TaskPolicy = Literal["never", "auto", "always"]
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
 """In seconds. They are generous: a deadline ends calls that hang, not calls that are a little late."""
@@ -128,6 +129,7 @@ class ToolOptions(TypedDict, total=False):
     open_world: bool
     confirm: Confirm | None
     asks: bool
+    task: TaskPolicy
     hints: MakeHints | None
     error_messages: Mapping[str, str] | None
 
@@ -164,6 +166,9 @@ class Declaration:
     confirm: Confirm | None = None
     asks: bool = False
     """Whether the handler asks the person while it runs, with `context.ask`."""
+    task: TaskPolicy = "never"
+    """Whether a call may outlive its request, for clients that follow tasks: never, as soon as it takes long (auto),
+    or always. With `always`, other clients cannot call the tool."""
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""

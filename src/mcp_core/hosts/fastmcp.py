@@ -24,7 +24,7 @@ from pydantic import AnyUrl, PrivateAttr, TypeAdapter
 
 from mcp_core.app import App
 from mcp_core.auth import LOCAL, Caller, user
-from mcp_core.calling.records import Question, Request
+from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.declare import resources as ours
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.prompts import Prompt as OurPrompt
@@ -62,7 +62,7 @@ class GovernedTool(Tool):
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call."""
         app = await _opened(self._app)
-        answer = await wire.run(app, _request(app, self._final_name, arguments))
+        answer = cast(Answer | Question, await wire.run(app, _request(app, self._final_name, arguments)))
         if isinstance(answer, Question):
             return InputRequiredToolResult(wire.input_required(answer))
         return ToolResult(

@@ -10,7 +10,14 @@ from urllib.parse import unquote
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
 from mcp_core.context import NO_HEADERS, Elicit, ListFolders, NotifyComplete, ReportProgress, RequestHeaders
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool, UrlElicitationRequired
+from mcp_core.errors import (
+    ElicitationUnsupported,
+    ForgedReply,
+    Refused,
+    TasksUnsupported,
+    UnknownTool,
+    UrlElicitationRequired,
+)
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 
@@ -24,6 +31,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
+HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 CANNOT_START = "cannot_start"
 """The `reason` in the data of each error of a server that cannot start."""
@@ -37,6 +45,10 @@ CAPABILITIES_KEY = _PREFIX + "clientCapabilities"
 CLIENT_KEY = _PREFIX + "clientInfo"
 SERVER_KEY = _PREFIX + "serverInfo"
 SUBSCRIPTION_KEY = _PREFIX + "subscriptionId"
+
+TASKS = _PREFIX + "tasks"
+"""The extension with calls that outlive their request."""
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 CONFIRM = "confirm"
 CONFIRM_SCHEMA: JsonObject = {
@@ -81,7 +93,16 @@ def server_stopping() -> RpcError:
     return RpcError(INTERNAL_ERROR, "The server is stopping. Try again.", {"reason": "draining", "retryable": True})
 
 
-def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refused) -> RpcError:
+ReportedError = UnknownTool | ForgedReply | ElicitationUnsupported | TasksUnsupported | Refused
+"""The errors that an app leaves to its host to answer."""
+
+
+def needs_tasks(message: str) -> RpcError:
+    """The error for a client that has not declared that it follows tasks."""
+    return RpcError(MISSING_CAPABILITY, message, {"requiredCapabilities": {"extensions": {TASKS: {}}}})
+
+
+def protocol_error(error: ReportedError) -> RpcError:
     """The error for a request that the app left to its host to answer."""
     if isinstance(error, UnknownTool):
         return RpcError(INVALID_PARAMS, str(error), {"nearest": list(error.nearest)})
@@ -92,6 +113,8 @@ def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | R
         return RpcError(URL_ELICITATION_REQUIRED, str(error), {"elicitations": error.elicitations})
     if isinstance(error, ElicitationUnsupported):
         return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {error.mode: {}}}})
+    if isinstance(error, TasksUnsupported):
+        return needs_tasks(str(error))
     code = INTERNAL_ERROR if error.kind == "system" else INVALID_PARAMS
     return RpcError(code, str(error), error.data or None)
 
@@ -133,6 +156,8 @@ class Peer(NamedTuple):
     has_valid_meta: bool = False
     """Whether the shape of the `_meta` of its request has been checked."""
     notify_complete: NotifyComplete | None = None
+    takes_tasks: bool = False
+    """Whether it declares that it follows tasks."""
 
     def request(
         self,
@@ -181,6 +206,12 @@ def supports_urls(capabilities: Any) -> bool:
     """Whether a client opens addresses for the person."""
     elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     return isinstance(elicitation, dict) and cast(JsonObject, elicitation).get("url") is not None
+
+
+def supports_tasks(capabilities: Any) -> bool:
+    """Whether a client follows calls that outlive their request."""
+    extensions: Any = cast(JsonObject, capabilities).get("extensions") if isinstance(capabilities, dict) else None
+    return isinstance(extensions, dict) and TASKS in extensions
 
 
 def supports_roots(capabilities: Any) -> bool:

@@ -9,17 +9,14 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 
 from sqlalchemy import Connection, text
 
 from mcp_core.db.database import Database, short_unit
-from mcp_core.db.migrations import Migrations
 from mcp_core.db.transaction import Transaction
 from mcp_core.errors import Unavailable
 from mcp_core.idempotency.keys import KeyBusy, KeyedCall, KeyRecord, KeyTaken
 
-MIGRATIONS = Migrations("toolcharter", Path(__file__).parents[1] / "db" / "migrations" / "versions")
 CLEANUP_SECONDS = 60.0
 """Expired keys are deleted once in this time, after a call with a key."""
 MAX_DELETED = 1000

@@ -365,6 +365,18 @@ class Settings(BaseModel):
         title="SECONDS",
         description="Time limit of every call in seconds, instead of that of the tool's response time.",
     )
+    task_seconds: Annotated[float, BeforeValidator(parse_duration)] = Field(
+        default=3600.0,
+        gt=0,
+        title="TIME",
+        description="How long a call that has become a task may run, such as 30m.",
+    )
+    task_keep: Annotated[float, BeforeValidator(parse_duration)] = Field(
+        default=86_400.0,
+        gt=0,
+        title="TIME",
+        description="How long a task and its answer are kept after it was created, such as 1d.",
+    )
     threads: int = Field(
         default=32, ge=1, le=10_000, description="Threads of each server for tools that are not async."
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.records import Question, Request
+from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import value_in
 from mcp_core.errors import ToolError
 
@@ -43,8 +43,8 @@ async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str,
         answer = await app.answer(Request(name, arguments, caller, AGENT, agent_version()))
     except ToolError as error:
         raise ToolFailed(str(error)) from None
-    if isinstance(answer, Question):
-        raise ToolFailed(answer.text)
+    if not isinstance(answer, Answer):
+        raise ToolFailed(answer.text if isinstance(answer, Question) else "It runs as a task.")
     if answer.is_error:
         raise ToolFailed(_reason(json.loads(answer.text)))
     if app.policy.format == "bare":

@@ -10,9 +10,10 @@ from sqlalchemy.engine import URL
 
 from mcp_core.audit.sql import MIGRATIONS as AUDIT
 from mcp_core.db import Migrations, address
-from mcp_core.idempotency.database_store import MIGRATIONS as IDEMPOTENCY
+from mcp_core.db.migrations import FRAMEWORK
 from mcp_core.process.extras import package_of
 from mcp_core.settings.model import Settings
+from mcp_core.tasks.database_store import beside
 
 FOLDER = "migrations"
 """The folder with a server's migrations, in its package."""
@@ -44,6 +45,8 @@ def stores(entry: EntryPoint, settings: Settings) -> Iterator[DatabaseStore]:
     if (own := migrations_of(entry)) is not None:
         url = address(settings.db, entry.name)
         yield DatabaseStore(entry.name, url, own)
-        yield DatabaseStore(f"{entry.name}: idempotency keys", url, IDEMPOTENCY)
+        yield DatabaseStore(f"{entry.name}: idempotency keys", url, FRAMEWORK)
+        if (tasks := beside(url)) != url:
+            yield DatabaseStore(f"{entry.name}: tasks", tasks, FRAMEWORK)
     if settings.audit and "://" in settings.audit:
         yield DatabaseStore(f"{entry.name}: audit trail", address(settings.audit, "audit"), AUDIT)

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from mcp_core.audit.sql import MIGRATIONS as AUDIT
 from mcp_core.db import Migrations, address, open_database
+from mcp_core.db.migrations import FRAMEWORK
 from mcp_core.errors import Unavailable
 from mcp_core.files import table_schema
-from mcp_core.idempotency.database_store import MIGRATIONS as IDEMPOTENCY
 from mcp_core.process.start_errors import CannotStart
 from mcp_todo.store import MIGRATIONS as TODO
 from toolcharter.call_log.database import open_call_database
@@ -51,7 +51,7 @@ async def test_a_migration_is_never_edited_and_all_of_them_make_the_recorded_sch
 
 
 def test_the_first_migrations_are_those_that_were_released():
-    for migrations in (TODO, IDEMPOTENCY, AUDIT):
+    for migrations in (TODO, FRAMEWORK, AUDIT):
         first = migrations.folder / f"{migrations.names[0]}.py"
         assert sha256(first.read_bytes()).hexdigest() == RELEASED[first.stem]
 
@@ -143,7 +143,7 @@ def load(name: str, file: Path) -> dict[str, list[tuple[object, ...]]]:
 
 @pytest.mark.requirement("FAR-4")
 @pytest.mark.parametrize(
-    ("name", "migrations"), [("todo-1", TODO), ("idempotency-1", IDEMPOTENCY), ("audit-1", AUDIT)], ids=str
+    ("name", "migrations"), [("todo-1", TODO), ("idempotency-1", FRAMEWORK), ("audit-1", AUDIT)], ids=str
 )
 async def test_a_filled_file_of_each_released_schema_is_upgraded_without_loss(name, migrations, tmp_path):
     before = load(name, file := tmp_path / "x.db")

@@ -16,16 +16,21 @@ from typing import Any, TypeVar, cast
 
 from mcp_core.calling.people import seal
 from mcp_core.calling.people.held_elsewhere import HeldElsewhere
+from mcp_core.calling.people.tasks import RunningTask, Tasks
 from mcp_core.calling.records import Question, Request
 from mcp_core.context import Elicit, ReportProgress
-from mcp_core.errors import Busy, ConsentRequired, ElicitationUnsupported, ForgedReply
+from mcp_core.declare.spec import TaskPolicy
+from mcp_core.errors import Busy, ConsentRequired, ElicitationUnsupported, ForgedReply, Unavailable
 from mcp_core.state.interface import State, StateUnavailable
+from mcp_core.tasks.record import TaskRecord
 
 ANSWER_SECONDS = 600.0
 """How long a person has to answer."""
 MAX_HELD = 1000
 MAX_HELD_EACH = 20
 """How many handlers may wait for answers, in all and of one caller."""
+TASK_AFTER_SECONDS = 0.5
+"""When a call becomes a task, if its tool leaves that to the server. What ends before is answered at once."""
 
 T = TypeVar("T")
 Run = Callable[[Request], Awaitable[T]]
@@ -44,7 +49,7 @@ def asker(request: Request, tool: str) -> Elicit:
                 raise ElicitationUnsupported(problem + advice, mode=mode)
             raise ConsentRequired(problem + advice)
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            async with asyncio.timeout(ANSWER_SECONDS if request.task is None else request.task.answer_seconds):
                 return await request.elicit(params if request.must_declare else _on_the_wire(params))
         except TimeoutError:
             raise ConsentRequired(f"The user has not answered the question of {tool!r}.") from None
@@ -53,11 +58,22 @@ def asker(request: Request, tool: str) -> Elicit:
 
 
 class _Held:
-    """A call that runs on while its client has only a question of it."""
+    """A call that runs on while its client has only a question of it, or a task."""
 
-    def __init__(self, request: Request, binding: str, asking: "_Asking") -> None:
-        self.caller, self.progress, self._asking = request.caller.key, request.progress, asking
+    def __init__(
+        self, request: Request, binding: str, asking: "_Asking", tasks: Tasks | None, policy: TaskPolicy
+    ) -> None:
+        self.request, self.caller, self.progress, self._asking = request, request.caller.key, request.progress, asking
         self.binding, self.is_marked = binding, False
+        self.tasks, self._policy = tasks, policy
+        """The tasks that it may become one of."""
+        self.task: RunningTask | None = None
+        self.becomes_task = False
+        """Whether the task is being stored."""
+        self.reported: tuple[float, float | None, str | None] | None = None
+        """The last report of progress."""
+        self.has_started = asyncio.Event()
+        """Set when it is a task before its handler begins."""
         self.pending: dict[str, tuple[Mapping[str, Any], asyncio.Future[Mapping[str, Any]]]] = {}
         self.has_asked = asyncio.Event()
         self._count = 0
@@ -69,6 +85,8 @@ class _Held:
         key, answer = self._key(params.get("name")), asyncio.get_running_loop().create_future()
         self.pending[key] = (params, answer)
         self.has_asked.set()
+        if self.task is not None:
+            self.task.asks()
         try:
             return await answer
         finally:
@@ -83,9 +101,17 @@ class _Held:
         self._used.add(name)
         return name
 
+    @property
+    def questions(self) -> Mapping[str, Mapping[str, Any]]:
+        """The questions that wait for an answer, by name."""
+        return {key: _on_the_wire(params, without=_OWN_AND_IDS) for key, (params, _) in self.pending.items()}
+
     async def report(self, done: float, total: float | None, message: str | None) -> None:
         """Report to the request that waits now; it is another one after each question."""
-        if self.progress is not None:
+        self.reported = (done, total, message)
+        if self.task is not None:
+            self.task.report(done, total, message)
+        elif self.progress is not None:
             await self.progress(done, total, message)
 
     def answer(self, responses: Mapping[str, Any]) -> None:
@@ -95,6 +121,29 @@ class _Held:
                 waiting.set_result(responses[key])
         if not self.pending:
             self.has_asked.clear()
+
+    # --- as a task -------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Become a task before the handler begins, if the tool always is one. Raises Busy or Unavailable."""
+        if self.tasks is not None and self._policy == "always" and self.task is None:
+            self.task = await self.tasks.create(self)
+            self.has_started.set()
+
+    @property
+    def extra_seconds(self) -> float:
+        """How much longer it may take than its tool says."""
+        return self.tasks.limits.run if self.tasks is not None and (self.task or self.becomes_task) else 0.0
+
+    @property
+    def answer_seconds(self) -> float:
+        """How long a person has to answer."""
+        return ANSWER_SECONDS if self.task is None or self.tasks is None else self.tasks.limits.keep
+
+    @property
+    def patience(self) -> float | None:
+        """How long its client waits before it gets a task."""
+        return TASK_AFTER_SECONDS if self.tasks is not None and self._policy == "auto" else None
 
 
 class _Asking:
@@ -123,16 +172,26 @@ class HeldCalls:
         self._elsewhere = HeldElsewhere(self._go_on)
         self._state: State | None = None
 
-    async def run(self, request: Request, run: Run[T], state: State, method: str) -> T | Question:
-        """Begin a call, which may ask: its answer, or its first question."""
+    async def run(
+        self,
+        request: Request,
+        run: Run[T],
+        state: State,
+        method: str,
+        *,
+        tasks: Tasks | None = None,
+        policy: TaskPolicy = "never",
+    ) -> T | Question | TaskRecord:
+        """Begin a call, which may ask, or become one of the tasks: its answer, its first question, or the task."""
         try:
             await state.seal_key()
         except StateUnavailable:
             return await run(request._replace(modes=frozenset()))  # nobody can be asked now
         self._state = state
-        held = _Held(request, _binding(request, method), self._asking)
-        task = asyncio.ensure_future(run(request._replace(elicit=held.ask, progress=held.report)))
-        return await self._next(held, task)
+        held = _Held(request, _binding(request, method), self._asking, tasks, policy)
+        task = held if tasks is not None else None
+        handler = asyncio.ensure_future(run(request._replace(elicit=held.ask, progress=held.report, task=task)))
+        return await self._next(held, handler)
 
     async def resume(self, request: Request, state: State, method: str, *, confirmed: bool = False) -> Any:
         """Go on with the call that a reply belongs to, in whichever process it waits. None without a reply.
@@ -186,11 +245,24 @@ class HeldCalls:
         held.answer(responses)
         return self._next(held, task)
 
-    async def _next(self, held: _Held, task: "asyncio.Task[T]") -> T | Question:
+    async def _next(self, held: _Held, task: "asyncio.Task[T]") -> T | Question | TaskRecord:
         asked = asyncio.ensure_future(held.has_asked.wait())
+        started = asyncio.ensure_future(held.has_started.wait())
+        preparing = None
+        if held.tasks is not None and held.patience:
+            preparing = task.get_loop().call_later(held.patience / 4, held.tasks.prepare)
         try:
-            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, asked, started}, timeout=held.patience, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done() and not asked.done() and held.task is None and held.tasks is not None:
+                held.task = await self._become_task(held, held.tasks)
+                if held.task is None:
+                    await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if held.task is not None and held.tasks is not None and (held.has_started.is_set() or not task.done()):
+                held.tasks.follow(held.task, task)
+                return held.task.record
             if task.done():
+                if held.task is not None and held.tasks is not None:
+                    held.tasks.drop(held.task)
                 return task.result()
             return await self._hold(held, task)
         except BaseException:
@@ -198,6 +270,19 @@ class HeldCalls:
             raise
         finally:
             asked.cancel()
+            started.cancel()
+            if preparing is not None:
+                preparing.cancel()
+
+    async def _become_task(self, held: _Held, tasks: Tasks) -> RunningTask | None:
+        """A task for a call that takes long. None if it cannot be one: its client then waits for the answer."""
+        held.becomes_task = True
+        try:
+            return await tasks.create(held)
+        except Unavailable:
+            return None
+        finally:
+            held.becomes_task = False
 
     async def _hold(self, held: _Held, task: "asyncio.Task[Any]") -> Question:
         """Keep the call until its client calls again, here or at another process."""
@@ -210,7 +295,7 @@ class HeldCalls:
             await self._elsewhere.listen(state)
             await state.mark(_mark(nonce), ANSWER_SECONDS)
             held.is_marked = True
-        questions = {key: _on_the_wire(params, without=_OWN_AND_IDS) for key, (params, _) in held.pending.items()}
+        questions = held.questions
         return Question(str(next(iter(questions.values())).get("message", "")), sealed, questions)
 
 

@@ -5,16 +5,19 @@ from typing import Any
 
 from mcp_core.calling.records import Answer, Question
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
+from mcp_core.tasks.record import TaskRecord
 from mcp_core.text import json_text
 
 
 def to_text(outcome: Any) -> str:
-    """An answer, a question, a value of JSON, or an error of the protocol."""
+    """An answer, a question, a task, a value of JSON, or an error of the protocol."""
     if isinstance(outcome, Answer):
         meta = None if outcome.meta is None else dict(outcome.meta)
         parts: list[Any] = ["answer", outcome._asdict() | {"meta": meta}]
     elif isinstance(outcome, Question):
         parts = ["question", outcome._asdict()]
+    elif isinstance(outcome, TaskRecord):
+        parts = ["task", outcome.to_text()]
     elif isinstance(outcome, ElicitationUnsupported):
         parts = ["unsupported", str(outcome), outcome.mode]
     elif isinstance(outcome, Refused):
@@ -33,6 +36,8 @@ def from_text(text: str) -> Any:
         return Answer(**parts[0])
     if kind == "question":
         return Question(**parts[0])
+    if kind == "task":
+        return TaskRecord.from_text(parts[0])
     if kind == "unsupported":
         raise ElicitationUnsupported(parts[0], mode=parts[1])
     if kind == "refused":

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Permit
+from mcp_core.calling.records import LongCall, Permit
 from mcp_core.calling.running import MAX_HOLD_SECONDS, LoopHold, Reason, RunningHandlers
 from mcp_core.calling.stages.record import CallRecord
 from mcp_core.calling.threads import NeverBegan, StillRuns
@@ -44,9 +44,10 @@ def invoke(
     runs). A handler that waits saves about 0.8 µs.
     """
     context, asked = permit.call.context, None
-    if context.elicit is not None:
-        asked = _AskedTime(context.elicit)
-        context = context._replace(elicit=asked.elicit, wait=asked.wait)
+    if context.elicit is not None or tool.task != "never":
+        asked = _AskedTime(context.elicit, permit.call.request.task)
+        if context.elicit is not None:
+            context = context._replace(elicit=asked.elicit, wait=asked.wait)
     try:
         handler = tool.invoke(permit.arguments, context).__await__()
         try:
@@ -67,13 +68,21 @@ def invoke(
 
 
 class _AskedTime:
-    """How long a handler has waited for answers of the person, which does not count toward its deadline."""
+    """How long a handler has waited for answers of the person, which does not count toward its deadline.
 
-    def __init__(self, elicit: Elicit) -> None:
-        self._elicit, self._total, self._open, self._since = elicit, 0.0, 0, 0.0
+    A call that has become a task may take longer, too.
+    """
+
+    def __init__(self, elicit: Elicit | None, task: LongCall | None) -> None:
+        self._elicit, self._task, self._total, self._open, self._since = elicit, task, 0.0, 0, 0.0
 
     async def elicit(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return await self.wait(self._elicit(params))
+        return await self.wait(cast(Elicit, self._elicit)(params))
+
+    @property
+    def extra(self) -> float:
+        """In seconds, how much longer the call may take as a task."""
+        return 0.0 if self._task is None else self._task.extra_seconds
 
     async def wait(self, work: Awaitable[Any]) -> Any:
         """Wait for the person."""
@@ -89,8 +98,8 @@ class _AskedTime:
                 self._total += loop.time() - self._since
 
     def total(self, now: float) -> float:
-        """In seconds, until now."""
-        return self._total + (now - self._since if self._open else 0.0)
+        """In seconds, until now, with what a task may take longer."""
+        return self._total + (now - self._since if self._open else 0.0) + self.extra
 
 
 @coroutine
@@ -125,8 +134,9 @@ def _wait(  # noqa: PLR0917 - the parts of one loop
         return (yield from _resume_timed(handler, future, record.handler_began, note))
     except asyncio.CancelledError as error:
         reason = limit.reason
-        if reason is deadline_exceeded and (hold := _hold_behind(tool, started, running)) is not None:
-            reason = partial(deadline_exceeded, hold=hold)
+        if reason is deadline_exceeded:
+            seconds = tool.deadline + (0.0 if asked is None else asked.extra)
+            reason = partial(deadline_exceeded, hold=_hold_behind(tool, started, running), seconds=seconds)
         if reason is not None and task.cancelling() <= cancelling + 1:
             # An exceeded deadline is logged with its stack, which shows what the handler waited for.
             raise reason(tool, error) from (error if limit.reason is deadline_exceeded else None)
@@ -178,9 +188,11 @@ def _hold_behind(tool: BoundTool, started: float, running: RunningHandlers) -> L
     return hold if time.perf_counter() - started - hold.seconds < tool.deadline else None
 
 
-def deadline_exceeded(tool: BoundTool, error: asyncio.CancelledError, hold: LoopHold | None = None) -> ToolError:
+def deadline_exceeded(
+    tool: BoundTool, error: asyncio.CancelledError, hold: LoopHold | None = None, seconds: float | None = None
+) -> ToolError:
     """The error of a call that exceeded its deadline; `hold` is why, if the event loop was held meanwhile."""
-    name, limit = tool.final_name, count(tool.deadline, "second")
+    name, limit = tool.final_name, count(tool.deadline if seconds is None else seconds, "second")
     if hold is not None and not isinstance(error, (NeverBegan, StillRuns)):
         return DeadlineExceeded(f"{name!r} took longer than {limit} and was stopped: {hold}.")
     if isinstance(error, NeverBegan):

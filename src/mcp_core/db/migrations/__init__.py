@@ -246,3 +246,7 @@ def _reason(error: BaseException) -> str:
     cause = error.__cause__ or error
     message = str(getattr(cause, "orig", None) or cause)
     return re.sub(r"^<class '[^']*'>: ", "", message.splitlines()[0] if message else type(cause).__name__).rstrip(".")
+
+
+FRAMEWORK = Migrations("toolcharter", Path(__file__).parent / "versions")
+"""The tables of the framework itself, in the database of any server."""

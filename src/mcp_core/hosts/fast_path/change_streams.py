@@ -18,6 +18,7 @@ from mcp_core.hosts.fast_path.changes import (
     subscribed_uri,
     wanted_kinds,
     wanted_resources,
+    wanted_tasks,
 )
 from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, error_message, result_message
 from mcp_core.hosts.fast_path.methods import FastPath
@@ -43,8 +44,13 @@ class ChangeStreams:
         """Tell a client what changes until it disconnects, or the server stops."""
         kinds = wanted_kinds(request.params) if peer.modern else KINDS
         uris = wanted_resources(request.params)
-        if kinds is None or uris is None or changes.is_full:
-            is_full = kinds is not None and uris is not None
+        try:
+            task_ids = wanted_tasks(request.params, peer)
+        except RpcError as error:
+            self._fast_path.refuse(request.method, error, peer)
+            return await HttpResponse(400, error_message(request.id, error)).send(send)
+        if kinds is None or uris is None or task_ids is None or changes.is_full:
+            is_full = kinds is not None and uris is not None and task_ids is not None
             problem = RpcError(INTERNAL_ERROR, "Too many clients listen.") if is_full else invalid_params()
             error = self._fast_path.refuse(request.method, problem, peer)
             return await HttpResponse(503 if is_full else 400, error_message(request.id, error)).send(send)
@@ -54,6 +60,7 @@ class ChangeStreams:
         async def forward() -> None:
             if peer.modern:
                 await listener.subscribe_to_all(uris, peer)
+                await listener.follow_tasks(task_ids, peer)
             subscription = request.id if peer.modern else None
             async for message in listener.messages(self._ping_seconds, kinds, subscription):
                 await (stream.ping() if message is None else stream.send(message))

@@ -9,9 +9,16 @@ from contextlib import suppress
 from typing import Any, cast
 
 from mcp_core.app import App
-from mcp_core.calling.live_library import Change, Changes, ElicitationComplete, LiveLibrary, ResourceUpdate
+from mcp_core.calling.live_library import (
+    Change,
+    Changes,
+    ElicitationComplete,
+    LiveLibrary,
+    ResourceUpdate,
+    TaskUpdate,
+)
 from mcp_core.errors import Refused
-from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer
+from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer, RpcError, needs_tasks
 from mcp_core.state.subscribers import Subscriber
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
@@ -44,6 +51,22 @@ def wanted_resources(params: JsonObject) -> list[str] | None:
     return list(dict.fromkeys(cast(list[str], uris)))
 
 
+def wanted_tasks(params: JsonObject, peer: Peer) -> list[str] | None:
+    """The tasks whose status a client wants to hear of; None where the parameters are wrong.
+
+    Raises RpcError for a client that has not declared that it follows tasks.
+    """
+    asked: Any = params.get("notifications")
+    ids: Any = cast(JsonObject, asked).get("taskIds") if isinstance(asked, dict) else None
+    if ids is None:
+        return []
+    if not peer.takes_tasks:
+        raise needs_tasks("Missing required client capability: task notifications.")
+    if not isinstance(ids, list) or not all(isinstance(one, str) for one in cast(list[Any], ids)):
+        return None
+    return list(dict.fromkeys(cast(list[str], ids)))[:MAX_RESOURCES]
+
+
 def subscribed_uri(params: JsonObject) -> str | None:
     """The address in a request to subscribe or unsubscribe; None where the parameters are wrong."""
     uri = params.get("uri")
@@ -63,6 +86,8 @@ class ChangeListener:
         self._subscriber = Subscriber[Change]()
         self._ends: dict[str, Callable[[], None]] = {}
         """Ends a subscription, by address."""
+        self._tasks: dict[str, Peer] = {}
+        """Who follows a task, by its id."""
 
     async def subscribe(self, uri: str, peer: Peer) -> None:
         """Hear of changes of a resource too. Raises Refused."""
@@ -102,6 +127,29 @@ class ChangeListener:
                 await self.subscribe(uri, peer)
                 self._updated(uri)
 
+    async def follow_tasks(self, task_ids: Sequence[str], peer: Peer) -> None:
+        """Hear of the status of tasks too. Those that do not exist for the client are left out."""
+        if task_ids:
+            await self._app.tasks.listen()
+        for task_id in task_ids:
+            if await self._task_fields(task_id, peer) is not None:
+                self._tasks[task_id] = peer
+
+    async def _task_fields(self, task_id: str, peer: Peer) -> JsonObject | None:
+        from mcp_core.hosts import task_methods  # noqa: PLC0415 - most servers have no tasks
+
+        try:
+            return task_methods.status(await task_methods.find(self._app, task_id, peer))
+        except RpcError:
+            return None
+
+    async def _task_notification(self, task_id: str, meta: JsonObject) -> bytes | None:
+        peer = self._tasks.get(task_id)
+        fields = None if peer is None else await self._task_fields(task_id, peer)
+        if fields is None:
+            return None
+        return _notification("notifications/tasks", {**fields, "_meta": {**fields.get("_meta", {}), **meta["_meta"]}})
+
     async def messages(
         self, idle_seconds: float, kinds: Sequence[str], subscription: str | int | None = None
     ) -> AsyncGenerator[bytes | None]:
@@ -115,6 +163,7 @@ class ChangeListener:
             if not begun and subscription is not None:
                 granted: JsonObject = {f"{one}ListChanged": True for one in kinds}
                 granted |= {"resourceSubscriptions": list(self._ends)} if self._ends else {}
+                granted |= {"taskIds": list(self._tasks)} if self._tasks else {}
                 yield _notification("notifications/subscriptions/acknowledged", {"notifications": granted, **meta})
             elif change is None:
                 yield None
@@ -122,6 +171,9 @@ class ChangeListener:
                 yield _notification("notifications/resources/updated", {"uri": change.uri, **meta})
             elif isinstance(change, ElicitationComplete):
                 yield complete_message(change.number)
+            elif isinstance(change, TaskUpdate):
+                if (message := await self._task_notification(change.task_id, meta)) is not None:
+                    yield message
             elif change in kinds:
                 yield _notification(f"notifications/{change}/list_changed", meta)
             begun = True

@@ -14,7 +14,7 @@ from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
 from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.calling.requests import Sender
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, TasksUnsupported, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import ByGrants, may_ask
 from mcp_core.hosts.fast_path import shapes
@@ -27,6 +27,8 @@ from mcp_core.hosts.protocol import (
     LATEST_HANDSHAKE,
     MODERN,
     SERVER_KEY,
+    TASK_METHODS,
+    TASKS,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
     Peer,
@@ -41,6 +43,7 @@ from mcp_core.text.json_text import JsonObject, quoted
 
 if TYPE_CHECKING:
     from mcp_core.hosts.fast_path.opening import Opening
+    from mcp_core.tasks.record import TaskRecord
 
 
 class NotHandled(Exception):
@@ -90,6 +93,8 @@ class FastPath:
         self._server_meta = {SERVER_KEY: info}
         lists = self._lists()
         discover = {**about, "supportedVersions": [MODERN]}
+        if app.has_tasks:
+            discover["capabilities"] = {**about["capabilities"], "extensions": {TASKS: {}}}
         self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
         added = self._caching("public")
         self._handshake_results = {method: json_text.to_text(result) for method, result in lists.items()}
@@ -100,13 +105,15 @@ class FastPath:
         }
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
-        self.checks = shapes.method_checks(prompts=has_prompts, completions=self.is_live)
+        self.checks = shapes.method_checks(prompts=has_prompts, completions=self.is_live, tasks=app.has_tasks)
         self._tools_version = app.tools_version
-        self._asking_tools = self._find_asking_tools()
+        self._find_long_tools()
 
-    def _find_asking_tools(self) -> set[str]:
+    def _find_long_tools(self) -> None:
         registry = self.app.registry
-        return {registry.final_name(spec) for spec in registry.get_all() if may_ask(spec)}
+        names = {registry.final_name(spec): spec for spec in registry.get_all()}
+        self._asking_tools = frozenset(name for name, spec in names.items() if may_ask(spec))
+        self._task_tools = frozenset(name for name, spec in names.items() if spec.declaration.task != "never")
 
     def _reload_tools(self) -> None:
         """Read the tools, and the resources that document them, again after they have changed."""
@@ -114,7 +121,7 @@ class FastPath:
         self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
         self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
         self._resource_lists = ByGrants[tuple[str, str]](self._write_resources)
-        self._asking_tools = self._find_asking_tools()
+        self._find_long_tools()
 
     def _caching(self, scope: str) -> JsonObject:
         """The caching fields of a list of the modern protocol."""
@@ -174,13 +181,23 @@ class FastPath:
         asks = name in self._asking_tools
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
+        if name in self._task_tools:
+            request = request._replace(takes_tasks=peer.takes_tasks)
         if self._opening is not None:
             await self.wait_until_open()
         try:
             answer = await self.app.answer(request)
-        except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
+        except (UnknownTool, ForgedReply, ElicitationUnsupported, TasksUnsupported) as error:
             raise protocol_error(error) from None
-        return self._input_required(answer) if isinstance(answer, Question) else self._call_result(answer, peer)
+        return self._call_result(answer, peer) if isinstance(answer, Answer) else self._unfinished(answer)
+
+    def _unfinished(self, answer: "Question | TaskRecord") -> str:
+        """The result of a call that goes on: a question to the person, or a task."""
+        if isinstance(answer, Question):
+            return self._input_required(answer)
+        from mcp_core.hosts import task_methods  # noqa: PLC0415 - most servers have no tasks
+
+        return json_text.to_text({**task_methods.created(answer), "_meta": self._server_meta})
 
     async def _read(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request that calls no tool."""
@@ -192,6 +209,8 @@ class FastPath:
             result = self._resource_lists.get(peer.caller)[peer.modern]
         else:
             result = (self._modern_results if peer.modern else self._handshake_results).get(method)
+        if result is None and method in TASK_METHODS:
+            return await self._answer_task(method, params, peer)
         if result is None:
             return await self._from_library(method, params, peer)
         self.app.requests.record(method, "ok", _sender(peer), size=len(result), meta=peer.trace_ids or {})
@@ -246,6 +265,14 @@ class FastPath:
         if self._opening is not None and not self._opening.is_done:
             await self._opening.wait()
 
+    async def _answer_task(self, method: str, params: JsonObject, peer: Peer) -> str:
+        """A request about a call that has become a task."""
+        from mcp_core.hosts import task_methods  # noqa: PLC0415 - most servers have no tasks
+
+        await self.wait_until_open()
+        result = await task_methods.answer(self.app, method, params, peer)
+        return json_text.to_text({**result, "_meta": {**result.get("_meta", {}), **self._server_meta}})
+
     async def _from_library(self, method: str, params: JsonObject, peer: Peer) -> str:
         """A prompt, a resource, a completion, or a list that changes."""
         name = _subject(method, params)
@@ -274,7 +301,7 @@ def _capabilities(app: App, *, prompts: bool) -> JsonObject:
     live = isinstance(app.library, LiveLibrary)
     capabilities: JsonObject = {
         "resources": {"listChanged": live, "subscribe": live},
-        "tools": {"listChanged": app.changes is not None},
+        "tools": {"listChanged": app.lists_change},
     }
     if prompts:
         capabilities["prompts"] = {"listChanged": live}

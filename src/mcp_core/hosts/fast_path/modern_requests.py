@@ -13,15 +13,19 @@ from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     MODERN,
+    TASK_METHODS,
     VERSION_KEY,
     Peer,
     client_identity,
     supports_forms,
+    supports_tasks,
     supports_urls,
 )
 from mcp_core.text.json_text import JsonObject
 
-_NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"} | dict.fromkeys(
+    TASK_METHODS, "taskId"
+)
 _CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})
 _MAX_KEPT_BYTES = 4096
 """In bytes: the body of a request whose envelope is kept."""
@@ -71,6 +75,7 @@ def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject, size
         can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
         can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
         has_valid_meta=is_valid,
+        takes_tasks=supports_tasks(envelope[CAPABILITIES_KEY]),
     )
     if is_valid and size <= _MAX_KEPT_BYTES and _may_be_kept(envelope):
         head.last.keep(caller, envelope, peer)

@@ -182,6 +182,12 @@ _PROMPT_METHODS: dict[str, dict[str, Shape]] = {
     "prompts/get": {"name": str, "arguments": each(str), **_REPLY},
 }
 
+_TASK_METHODS: dict[str, dict[str, Shape]] = {
+    "tasks/get": {"taskId": str},
+    "tasks/update": {"taskId": str, "inputResponses": each(dict)},
+    "tasks/cancel": {"taskId": str},
+}
+
 _COMPLETION: dict[str, dict[str, Shape]] = {
     "completion/complete": {
         "ref": members({"type": one_of(frozenset({"ref/prompt", "ref/resource"})), "name": str, "uri": str}),
@@ -218,10 +224,11 @@ class MethodChecks(NamedTuple):
 
 
 @cache
-def method_checks(*, prompts: bool, completions: bool = False) -> MethodChecks:
+def method_checks(*, prompts: bool, completions: bool = False, tasks: bool = False) -> MethodChecks:
     """The checks of the methods that are served. All servers of a process share them: 17 KB for each otherwise."""
     methods = _METHODS | (_PROMPT_METHODS if prompts else {}) | (_COMPLETION if completions else {})
     handshake, modern = {**methods, "ping": {}}, {**methods, "server/discover": {}}
+    modern |= _TASK_METHODS if tasks else {}
     return MethodChecks(
         handshake={method: members({"_meta": _is_handshake_meta, **shapes}) for method, shapes in handshake.items()},
         modern={method: members({"_meta": is_modern_meta, **shapes}) for method, shapes in modern.items()},

@@ -23,6 +23,7 @@ from mcp_core.hosts.fast_path.changes import (
     subscribed_uri,
     wanted_kinds,
     wanted_resources,
+    wanted_tasks,
 )
 from mcp_core.hosts.fast_path.client_requests import ClientError, confirm, elicit, list_folders
 from mcp_core.hosts.fast_path.jsonrpc import (
@@ -58,6 +59,7 @@ from mcp_core.hosts.protocol import (
     server_stopping,
     supports_forms,
     supports_roots,
+    supports_tasks,
     supports_urls,
 )
 from mcp_core.mcp_log import get_logger
@@ -203,13 +205,15 @@ class StdioConnection:
     async def _listen(self, request: RpcRequest, peer: Peer, changes: Changes) -> str:
         """Tell the client what changes until it cancels the request."""
         kinds, uris = wanted_kinds(request.params), wanted_resources(request.params)
-        if kinds is None or uris is None:
+        task_ids = wanted_tasks(request.params, peer)
+        if kinds is None or uris is None or task_ids is None:
             raise self._fast_path.refuse(LISTEN, invalid_params(), peer)
         self._fast_path.record(LISTEN, peer)
         listener = ChangeListener(self._fast_path.app, changes)
         try:
             await self._fast_path.wait_until_open()
             await listener.subscribe_to_all(uris, peer)
+            await listener.follow_tasks(task_ids, peer)
             async for message in listener.messages(_IDLE_SECONDS, kinds, request.id):
                 if message is not None:
                     self._send(message)
@@ -274,6 +278,7 @@ class StdioConnection:
             agent_version=agent_version,
             can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
             can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
+            takes_tasks=supports_tasks(envelope[CAPABILITIES_KEY]),
             progress=self._progress(request.params),
         )
 
@@ -336,8 +341,9 @@ class StdioConnection:
             self._folders = None
         elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
-            if self._telling is None and self._fast_path.app.changes is not None and not self._modern:
-                self._listener = ChangeListener(self._fast_path.app, self._fast_path.app.changes)
+            app = self._fast_path.app
+            if self._telling is None and app.changes is not None and app.lists_change and not self._modern:
+                self._listener = ChangeListener(app, app.changes)
                 self._telling = asyncio.ensure_future(self._tell_changes(self._listener))
 
     def _cancel(self, request_id: str | int | None) -> None:

@@ -14,6 +14,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
@@ -22,10 +23,10 @@ from mcp_core.app import App, ListedTool
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
 from mcp_core.calling.live_library import LiveLibrary
-from mcp_core.calling.records import Question
+from mcp_core.calling.records import Answer, Question
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
-from mcp_core.hosts import library_json
+from mcp_core.hosts import library_json, protocol, task_methods
 from mcp_core.hosts.callers import (
     ByGrants,
     NotIdentified,
@@ -35,6 +36,7 @@ from mcp_core.hosts.callers import (
     may_ask,
     record_http,
 )
+from mcp_core.hosts.protocol import HEADER_MISMATCH, TASK_METHODS, TASKS, Peer
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.settings.model import Settings
@@ -68,6 +70,10 @@ def build_server(app: App) -> Server[App]:
         on_get_prompt=handlers.get_prompt if is_live or app.library.prompts else None,
         on_completion=handlers.complete if is_live else None,
     )
+    if app.has_tasks:
+        server.extensions[TASKS] = {}
+        for method in TASK_METHODS:
+            server.add_request_handler(method, types.RequestParams, partial(handlers.answer_task, method))
     # The SDK would put each call into a span of its own. The pipeline's span says more, and one is enough.
     server.middleware.clear()
     return server
@@ -119,9 +125,13 @@ class _Handlers:
         app = self._app
         asks = (spec := app.registry.find(params.name)) is not None and may_ask(spec)
         request = wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx), asks=asks)
+        if spec is not None and spec.declaration.task != "never":
+            request = request._replace(takes_tasks=wire.takes_tasks(ctx))
         answer = await wire.run(app, request)
         if isinstance(answer, Question):
             return wire.input_required(answer)
+        if not isinstance(answer, Answer):
+            return task_methods.created(answer)
         # A dict, not a model, which the SDK would only turn into a dict again.
         result: JsonObject = {"content": answer.content(), "isError": answer.is_error}
         if answer.structured_json is not None:
@@ -129,6 +139,18 @@ class _Handlers:
         if answer.meta:
             result["_meta"] = dict(answer.meta)
         return _complete(ctx, result)
+
+    async def answer_task(self, method: str, ctx: Context, params: types.RequestParams) -> Any:
+        """A request about a call that has become a task. The SDK does not know what its headers must repeat."""
+        wire.mark_recorded(ctx)
+        given = dict(ctx.params or {})
+        if ctx.request is not None and ctx.request.headers.get("mcp-name") != given.get("taskId"):
+            raise MCPError(HEADER_MISMATCH, "mcp-name header does not match the request body's 'taskId' parameter")
+        peer = Peer(self._caller(ctx), modern=True, takes_tasks=wire.takes_tasks(ctx))
+        try:
+            return await task_methods.answer(self._app, method, given, peer)
+        except protocol.RpcError as error:
+            raise MCPError(error.code, error.message, error.data) from None
 
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if not self._is_live and not self._app.library.has_changing_resources:

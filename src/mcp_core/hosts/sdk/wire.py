@@ -15,10 +15,20 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import NO_HEADERS
-from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Refused, UnknownTool
+from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, TasksUnsupported, UnknownTool
 from mcp_core.hosts import protocol
 from mcp_core.hosts.callers import request_headers
-from mcp_core.hosts.protocol import CONFIRM, CONFIRM_SCHEMA, Peer, local_folders, protocol_error
+from mcp_core.hosts.protocol import (
+    CAPABILITIES_KEY,
+    CONFIRM,
+    CONFIRM_SCHEMA,
+    Peer,
+    ReportedError,
+    local_folders,
+    protocol_error,
+    supports_tasks,
+)
+from mcp_core.tasks.record import TaskRecord
 
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
@@ -61,15 +71,21 @@ def agent_of(ctx: Context) -> str:
     return f"{client.name} {client.version}" if client else "unknown unknown"
 
 
-async def run(app: App, request: Request) -> Answer | Question:
+def takes_tasks(ctx: Context) -> bool:
+    """Whether the client declares that it follows tasks."""
+    meta: Any = (ctx.params or {}).get("_meta") or {}
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS and supports_tasks(meta.get(CAPABILITIES_KEY))
+
+
+async def run(app: App, request: Request) -> Answer | Question | TaskRecord:
     """Answer a call. Raises MCPError for protocol errors."""
     try:
         return await app.answer(request)
-    except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
+    except (UnknownTool, ForgedReply, ElicitationUnsupported, TasksUnsupported) as error:
         raise mcp_error(error) from None
 
 
-def mcp_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refused) -> MCPError:
+def mcp_error(error: ReportedError) -> MCPError:
     """The SDK's exception for a request that the app left to its host to answer."""
     rpc_error = protocol_error(error)
     return MCPError(code=rpc_error.code, message=rpc_error.message, data=rpc_error.data)

@@ -16,6 +16,7 @@ from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import Confirm, Declaration, Example, ToolSpec, spec_of
 from mcp_core.errors import NotFound
+from mcp_core.tasks.record import TaskRecord
 from toolcharter.govern.search.analysis import SearchedTool
 from toolcharter.govern.search.learning import Learning
 from toolcharter.govern.search.search_file import SearchFile
@@ -61,7 +62,7 @@ class SearchApp(App):
             self._index = None
         self.replace_tools(specs)
 
-    async def answer(self, request: Request) -> Answer | Question:
+    async def answer(self, request: Request) -> Answer | Question | TaskRecord:
         """Answer one call. What `call_tool` calls passes all its gates under its own name."""
         if not self.is_searched:
             return await super().answer(request)
