@@ -79,7 +79,7 @@ def _consent(spec: ToolSpec) -> str:
 def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    confirmation = ", and the user is asked" if spec.asks_person else ""
+    confirmation = ", and the user is asked to confirm" if spec.asks_person else ""
     return f"{CONSENT_HEADING}{confirmation}: never call it frivolously or on a guess."
 
 
