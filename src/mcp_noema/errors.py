@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_noema.model import CardId, DeckId, NoteId, ReviewId
+from mcp_noema.model import CardId, Deck, DeckId, DeckName, NoteId, ReviewId
 from toolcharter import Conflict, NotFound, hints, instructions
 from toolcharter.hints import AgentHints, Evidence, SuggestedAction
 
@@ -33,10 +33,26 @@ def _not_found(message: str, *steps: SuggestedAction) -> NotFound:
     return NotFound(message, instruction=_LOOK_UP, hints=hints.for_not_found(then=steps))
 
 
-def deck_not_found(deck_id: DeckId) -> NotFound:
-    """The deck does not exist, or is someone else's."""
+def deck_not_found(deck_id: DeckId, *, nearest: Sequence[Deck] = ()) -> NotFound:
+    """The deck does not exist, or is someone else's. `nearest` have similar names."""
     step = alternative("list-decks", "Shows your decks with their ids.")
-    return _not_found(f"Deck {deck_id!s} was not found. list-decks shows your decks with their ids.", step)
+    meant = f" Did you mean {_named(nearest)}?" if nearest else ""
+    missing = f"Deck {deck_id!s} was not found."
+    if isinstance(deck_id, DeckName):
+        missing = f"No deck is named {str(deck_id)!r}."
+    return _not_found(f"{missing}{meant} list-decks shows your decks with their ids.", step)
+
+
+def several_decks(name: DeckName, found: Sequence[Deck]) -> Conflict:
+    """More than one deck has this name."""
+    return conflict(
+        f"{len(found)} decks are named {str(name)!r}: {_named(found[:_MAX_IDS])}. Give the id of one.",
+        alternative("list-decks", "Shows your decks with their ids."),
+    )
+
+
+def _named(decks: Sequence[Deck]) -> str:
+    return ", ".join(f"{deck.name!r} ({DeckId.of(deck.id)})" for deck in decks)
 
 
 def note_not_found(note_id: NoteId) -> NotFound:

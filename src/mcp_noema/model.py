@@ -50,6 +50,20 @@ class DeckId(NumberedId, prefix="deck"):
     """The id of a deck, such as deck_1."""
 
 
+class DeckName(DeckId, prefix="deck"):
+    """The name of a deck where an id may stand. It has no number; `decks.find` looks it up."""
+
+    __slots__ = ()
+
+    def __new__(cls, value: str) -> Self:
+        return str.__new__(cls, value)
+
+    @property
+    def number(self) -> int:
+        """0, which no row has."""
+        return 0
+
+
 class NoteId(NumberedId, prefix="note"):
     """The id of a note, such as note_1."""
 
@@ -183,6 +197,23 @@ def parse_deck_name(text: str) -> str:
     if not all(parts):
         raise ValueError(f"the deck name {text!r} has an empty part; write for example Languages{SEPARATOR}French")
     return SEPARATOR.join(parts)
+
+
+_ID = re.compile(r"(?P<kind>card|deck|note|review|user)_[A-Za-z0-9_-]+")
+
+
+def parse_deck_reference(value: Any) -> DeckId:
+    """The id of a deck, or its name. The id of something else is refused."""
+    if not isinstance(value, str):
+        raise ValueError("give the id or the name of a deck as text, such as deck_1")  # noqa: TRY004 - for pydantic
+    text = value.strip()
+    if not 0 < len(text) <= MAX_NAME_LENGTH:
+        raise ValueError(f"the id or the name of a deck has 1 to {MAX_NAME_LENGTH} characters")
+    if (match := _ID.fullmatch(text)) is None:
+        return DeckName(text)
+    if match["kind"] != "deck":
+        raise ValueError(f"{text!r} is the id of a {match['kind']}, not of a deck")
+    return DeckId(text)
 
 
 def preset_of(deck: Deck, decks: Mapping[str, Deck]) -> Preset:

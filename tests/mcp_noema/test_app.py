@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from tests.mcp_noema.client_session import COMMAND
 from tests.mcp_noema.learner import open_app
 from toolcharter.local.app_verification import verify_app
 
-MAX_BYTES = 23_000
+MAX_BYTES = 30_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 DECLARED = {
     "dev.toolcharter/" + name
@@ -68,6 +70,26 @@ def test_what_a_model_reads_of_the_tools_is_small_enough_to_be_in_every_request(
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
         assert tool["inputSchema"]["additionalProperties"] is False
         assert tool["_meta"].keys() >= DECLARED
+
+
+def descriptions(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """Each argument with its description, also inside objects and lists."""
+    for name, argument in schema.get("properties", {}).items():
+        yield f"{path}.{name}", argument.get("description", "")
+        for inner in (argument, argument.get("items", {}), *argument.get("anyOf", ())):
+            yield from descriptions(inner, f"{path}.{name}")
+
+
+def test_every_argument_says_what_it_is_for_to_a_reader_who_sees_nothing_else():
+    found = [pair for tool in build(Settings()).list_tools() for pair in descriptions(tool.input_schema, tool.name)]
+    assert len(found) > 100
+    assert {path: text for path, text in found if len(text.split()) <= 4} == {}
+
+
+def test_every_tool_says_when_to_use_it_and_what_it_returns():
+    for tool in build(Settings()).list_tools():
+        assert "deprecated" in tool.description.casefold() or "Use it " in tool.description, tool.name
+        assert "Returns " in tool.description, tool.name
 
 
 def test_the_sdk_and_the_fast_path_list_the_same(tmp_path: Path):

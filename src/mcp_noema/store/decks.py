@@ -3,13 +3,24 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_noema.errors import alternative, conflict, deck_not_found
-from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
+from mcp_noema.errors import alternative, conflict, deck_not_found, several_decks
+from mcp_noema.model import (
+    MAX_NAME_LENGTH,
+    SEPARATOR,
+    Deck,
+    DeckId,
+    DeckName,
+    Preset,
+    parent_names,
+    parse_deck_name,
+    preset_of,
+)
 from mcp_noema.records import DeckChange, DeckCounts, DeckView, DeletedDeck, Owner
 from mcp_noema.store import users
 from mcp_noema.store.conditions import one_of
@@ -28,10 +39,29 @@ def by_name(connection: Connection, user_id: int) -> dict[str, Deck]:
 
 
 def find(decks_by_name: Mapping[str, Deck], deck_id: DeckId) -> Deck:
+    """The deck with this id. A name is the whole path, or the last part of it if only one deck has that."""
+    if isinstance(deck_id, DeckName):
+        return _find_by_name(decks_by_name, deck_id)
     for deck in decks_by_name.values():
         if deck.id == deck_id.number:
             return deck
     raise deck_not_found(deck_id)
+
+
+def _find_by_name(decks_by_name: Mapping[str, Deck], name: DeckName) -> Deck:
+    key = SEPARATOR.join(part.strip() for part in name.casefold().split(SEPARATOR))
+    if (deck := decks_by_name.get(key)) is not None:
+        return deck
+    ending = [deck for known, deck in decks_by_name.items() if known.endswith(SEPARATOR + key)]
+    if len(ending) == 1:
+        return ending[0]
+    if ending:
+        raise several_decks(name, ending)
+    by_last_part = {known.rpartition(SEPARATOR)[2]: deck for known, deck in decks_by_name.items()}
+    alike = {**by_last_part, **decks_by_name}
+    raise deck_not_found(
+        name, nearest=list({alike[one].id: alike[one] for one in get_close_matches(key, alike)}.values())
+    )
 
 
 def with_subdecks(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:

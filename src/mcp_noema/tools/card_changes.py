@@ -29,8 +29,17 @@ MAX_SHOWN_IDS = 20
 class CardSelectionArguments(Arguments):
     """Which cards: by id or by query."""
 
-    card_ids: Annotated[list[CardId] | None, Field(max_length=MAX_CARDS, description="Or give a query.")] = None
-    query: Annotated[str | None, Field(max_length=MAX_LENGTH, description="As in search-cards.")] = None
+    card_ids: Annotated[
+        list[CardId] | None,
+        Field(max_length=MAX_CARDS, description="The cards to change, such as card_1; give either this or query."),
+    ] = None
+    query: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_LENGTH,
+            description="All cards that match, in the language of search-cards; give either this or cardIds.",
+        ),
+    ] = None
 
     def selection(self) -> CardSelection:
         """The selection for the repository."""
@@ -68,7 +77,9 @@ _STUDY = study_action(None, "Study the cards that wait now.")
 class SuspendCards(CardSelectionArguments):
     """Which cards, and whether to suspend or unsuspend them."""
 
-    suspend: Annotated[bool, Field(description="false: unsuspend them.")] = True
+    suspend: Annotated[bool, Field(description="true stops showing the cards; false brings suspended cards back.")] = (
+        True
+    )
 
 
 @changes_cards(
@@ -105,7 +116,9 @@ async def suspend_cards(args: SuspendCards, store: Store, clock: ClockAndRandom,
 class BuryCards(CardSelectionArguments):
     """Which cards, and whether to bury or unbury them."""
 
-    bury: Annotated[bool, Field(description="false: unbury them.")] = True
+    bury: Annotated[
+        bool, Field(description="true hides the cards until tomorrow; false shows buried cards again today.")
+    ] = True
 
 
 @changes_cards(
@@ -134,8 +147,14 @@ async def bury_cards(args: BuryCards, store: Store, clock: ClockAndRandom, conte
 class SetDueDate(CardSelectionArguments):
     """Which cards, and when they are due."""
 
-    day: Annotated[date | None, Field(alias="date", description="Or give days.")] = None
-    days: Annotated[int | None, Field(ge=0, le=MAX_DAYS, description="From today; 0 is today.")] = None
+    day: Annotated[
+        date | None,
+        Field(alias="date", description="The new due date, YYYY-MM-DD, today or later; give either this or days."),
+    ] = None
+    days: Annotated[
+        int | None,
+        Field(ge=0, le=MAX_DAYS, description="The due date in days from today, 0 for today; give either this or date."),
+    ] = None
 
 
 @changes_cards(

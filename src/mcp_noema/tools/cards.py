@@ -153,12 +153,18 @@ class SearchCards(Arguments):
 
     query: Annotated[
         str,
-        Field(max_length=MAX_LENGTH, description='As in Anki: deck:Math tag:hard is:due -is:suspended "exact words".'),
-    ]
-    sort_by: Annotated[CardOrder, Field(description="Sort key.")] = "created"
-    sort_order: Annotated[Literal["asc", "desc"], Field(description="Sort direction.")] = "asc"
-    limit: Annotated[int, Field(ge=1, le=100, description="Cards to show.")] = 20
-    offset: Annotated[int, Field(ge=0, le=1_000_000, description="Cards to skip.")] = 0
+        Field(
+            max_length=MAX_LENGTH,
+            description='Words and terms as in Anki, such as deck:Math tag:hard is:due -is:suspended "exact words".',
+        ),
+    ] = ""
+    sort_by: Annotated[CardOrder, Field(description="What to order the cards by.")] = "created"
+    sort_order: Annotated[
+        Literal["asc", "desc"],
+        Field(description="asc: the lowest, earliest or oldest first; desc: the other way round."),
+    ] = "asc"
+    limit: Annotated[int, Field(ge=1, le=100, description="How many cards to return at most.")] = 20
+    offset: Annotated[int, Field(ge=0, le=1_000_000, description="How many cards to skip, to get the next page.")] = 0
 
 
 @reads(

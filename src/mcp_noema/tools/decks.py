@@ -28,7 +28,7 @@ from toolcharter.plurals import count, verb
 reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME_LENGTH)]
-_DESCRIPTION = Field(max_length=10_000, description="What it is for.")
+_DESCRIPTION = Field(max_length=10_000, description="What the deck is for, in a sentence for the user.")
 _FRENCH = {
     "deckId": "deck_2",
     "name": "Languages::French",
@@ -80,7 +80,9 @@ def _next_steps(view: DeckView) -> list[SuggestedAction]:
 class CreateDeck(Arguments):
     """A new deck."""
 
-    name: Annotated[_Name, Field(description="Languages::French is inside Languages.")]
+    name: Annotated[
+        _Name, Field(description="The full name; :: puts it inside another deck, such as Languages::French.")
+    ]
     description: Annotated[str, _DESCRIPTION] = ""
 
 
@@ -151,8 +153,8 @@ async def get_deck(args: GetDeck, store: Store, clock: ClockAndRandom, context: 
 class ListDecks(Arguments):
     """Which page of the decks."""
 
-    limit: Annotated[int, Field(ge=1, le=500, description="Decks to show.")] = 100
-    offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
+    limit: Annotated[int, Field(ge=1, le=500, description="How many decks to return at most.")] = 100
+    offset: Annotated[int, Field(ge=0, description="How many decks to skip, to get the next page.")] = 0
 
 
 @reads_decks(
@@ -192,9 +194,9 @@ def _page(views: Sequence[DeckView], limit: int, offset: int, more: SuggestedAct
 class SearchDecks(Arguments):
     """Which decks."""
 
-    words: Annotated[_Name, Field(description="All must be in the name or description.")]
-    limit: Annotated[int, Field(ge=1, le=500, description="Decks to show.")] = 20
-    offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
+    words: Annotated[_Name, Field(description="Words that must all be in the name or the description of a deck.")]
+    limit: Annotated[int, Field(ge=1, le=500, description="How many decks to return at most.")] = 20
+    offset: Annotated[int, Field(ge=0, description="How many decks to skip, to get the next page.")] = 0
 
 
 @reads_decks(
@@ -238,14 +240,32 @@ _Steps = Annotated[list[_Step], Field(max_length=10), AfterValidator(_check_orde
 class PresetChange(Arguments):
     """The settings to change; the others stay."""
 
-    desired_retention: Annotated[float | None, Field(ge=0.7, le=0.99, description="Share of cards to remember.")] = None
-    learning_steps: Annotated[_Steps | None, Field(description="Such as 1m, 10m.")] = None
-    relearning_steps: Annotated[_Steps | None, Field(description="After a card is forgotten.")] = None
-    maximum_interval: Annotated[int | None, Field(ge=1, le=36_500, description="Days.")] = None
-    new_per_day: Annotated[int | None, Field(ge=0, le=9999, description="Limit.")] = None
-    reviews_per_day: Annotated[int | None, Field(ge=0, le=9999, description="Limit.")] = None
-    leech_threshold: Annotated[int | None, Field(ge=1, le=99, description="Lapses until tagged leech.")] = None
-    bury_siblings: Annotated[bool | None, Field(description="One card of a note a day.")] = None
+    desired_retention: Annotated[
+        float | None,
+        Field(
+            ge=0.7,
+            le=0.99,
+            description="The share of due cards that the user wants to remember, 0.7 to 0.99; more is more work.",
+        ),
+    ] = None
+    learning_steps: Annotated[
+        _Steps | None,
+        Field(description="The waits before a new card is learned, the shortest first, such as 1m, 10m, 1d."),
+    ] = None
+    relearning_steps: Annotated[
+        _Steps | None, Field(description="The waits before a forgotten card is a review card again, such as 10m.")
+    ] = None
+    maximum_interval: Annotated[
+        int | None, Field(ge=1, le=36_500, description="The longest interval of a card, in days.")
+    ] = None
+    new_per_day: Annotated[int | None, Field(ge=0, le=9999, description="How many new cards a day at most.")] = None
+    reviews_per_day: Annotated[int | None, Field(ge=0, le=9999, description="How many due cards a day at most.")] = None
+    leech_threshold: Annotated[
+        int | None, Field(ge=1, le=99, description="After how often it was forgotten a card is tagged as a leech.")
+    ] = None
+    bury_siblings: Annotated[bool | None, Field(description="Whether only one card of a note is shown on a day.")] = (
+        None
+    )
 
     def changes(self) -> dict[str, Any]:
         """The given settings, with steps in seconds."""
@@ -260,9 +280,13 @@ class UpdateDeck(Arguments):
     """A deck, and what to change."""
 
     deck_id: DeckIdArg
-    name: Annotated[_Name | None, Field(description="New full name.")] = None
+    name: Annotated[
+        _Name | None, Field(description="The new full name, such as Languages::French; its subdecks follow.")
+    ] = None
     description: Annotated[str | None, _DESCRIPTION] = None
-    preset: Annotated[PresetChange | None, Field(description="Scheduling; the rest stays.")] = None
+    preset: Annotated[
+        PresetChange | None, Field(description="The scheduling settings to change; those left out stay as they are.")
+    ] = None
 
 
 @sets(

@@ -9,7 +9,16 @@ from mcp_noema.hints.parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, ClockAndRandom, Deck, DeckId
 from mcp_noema.records import ImportSummary, ImportTally
 from mcp_noema.store import Store
-from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
+from mcp_noema.tools.vocabulary import (
+    LONG_DEADLINE_S,
+    Arguments,
+    DeckReference,
+    JsonResult,
+    OptionalDeckId,
+    owner,
+    sets,
+    writes,
+)
 from toolcharter import Example, ToolContext, hints
 from toolcharter.files import Folder
 from toolcharter.hints import AgentHints, EstimatedImpact, Evidence, HintWarning, SuggestedAction
@@ -25,9 +34,16 @@ class ImportAnki(Arguments):
     """Which file, and the deck to put its decks into."""
 
     path: Annotated[
-        str, Field(min_length=1, max_length=MAX_PATH_LENGTH, description="An .apkg or .colpkg in the files folder.")
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_PATH_LENGTH,
+            description="The name of an .apkg or .colpkg file in the files folder of the server.",
+        ),
     ]
-    deck_id: Annotated[DeckId | None, Field(description="Put its decks inside this one.")] = None
+    deck_id: Annotated[
+        DeckReference | None, Field(description="Put the decks of the file inside this deck: deck_1, or a unique name.")
+    ] = None
 
 
 def _tally_json(tally: ImportTally) -> dict[str, int]:
@@ -150,11 +166,18 @@ class ExportAnki(Arguments):
     """The cards to export, and the file to write."""
 
     path: Annotated[
-        str, Field(min_length=1, max_length=MAX_PATH_LENGTH, description="Such as french.apkg, in the files folder.")
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_PATH_LENGTH,
+            description="The name of the file to write in the files folder, such as french.apkg.",
+        ),
     ]
     deck_id: OptionalDeckId = None
-    scheduling: Annotated[bool, Field(description="Include schedules and reviews; false to share.")] = True
-    overwrite: Annotated[bool, Field(description="Replace an existing file.")] = False
+    scheduling: Annotated[
+        bool, Field(description="Include schedules and reviews; false for a deck to share with others.")
+    ] = True
+    overwrite: Annotated[bool, Field(description="Replace the file if it exists; otherwise that is an error.")] = False
 
 
 @writes(

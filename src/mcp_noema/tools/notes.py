@@ -1,9 +1,9 @@
 """Notes: what a person wants to remember. Each makes one or more cards."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
@@ -11,7 +11,7 @@ from mcp_noema.hints.parts import deck_resource, loss, shorten, study_action, st
 from mcp_noema.model import MAX_FIELD_LENGTH, CardId, ClockAndRandom, DeckId, NoteId, NoteKind
 from mcp_noema.records import ChangedNote, DraftOutcome, NoteChange, NoteDraft, NoteView
 from mcp_noema.store import Store
-from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
+from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, DeckReference, JsonResult, NoteIdArg, Tags, owner, writes
 from toolcharter import Confirm, Deprecation, Example, InvalidArguments, RateLimit, ToolContext, hints
 from toolcharter.hints import AgentHints, EstimatedImpact, Evidence, HintWarning, SuggestedAction
 from toolcharter.plurals import count, verb
@@ -23,8 +23,8 @@ MAX_NOTES = 500
 
 _Front = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_FIELD_LENGTH)]
 _Back = Annotated[str, StringConstraints(max_length=MAX_FIELD_LENGTH)]
-_FRONT = Field(description="The question; for cloze the text with gaps: {{c1::Paris}}.")
-_BACK = Field(description="The answer.")
+_FRONT = Field(description="The question, in words or HTML; for cloze the text with its gaps, such as {{c1::Paris}}.")
+_BACK = Field(description="The answer, in words or HTML; for cloze an extra remark, or empty.")
 
 
 def _unique_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -36,7 +36,9 @@ class NewNote(Arguments):
 
     front: Annotated[_Front, _FRONT]
     back: Annotated[_Back, _BACK] = ""
-    kind: Annotated[NoteKind, Field(description="basic-reversed asks both ways.")] = "basic"
+    kind: Annotated[
+        NoteKind, Field(description="basic: one card; basic-reversed: one each way; cloze: one for each gap.")
+    ] = "basic"
     tags: Tags = Field(default_factory=list[str])
 
     def draft(self) -> NoteDraft:
@@ -48,7 +50,7 @@ class CreateNote(NewNote):
     """A note, and the deck for its cards."""
 
     deck_id: DeckIdArg
-    allow_duplicate: Annotated[bool, Field(description="Even if a note has this front.")] = False
+    allow_duplicate: Annotated[bool, Field(description="Create it even if a note has the same front already.")] = False
 
 
 def note_json(view: NoteView) -> dict[str, Any]:
@@ -106,9 +108,12 @@ async def _create_one(args: CreateNote, store: Store, clock: ClockAndRandom, con
         raise InvalidArguments(f"No note was created: {outcome.error}.", fields=("front",))
     if outcome.view is None:
         existing = NoteId.of(outcome.duplicate_of or 0)
+        given = args.model_dump(by_alias=True, exclude_unset=True)
+        changed = {name: given[name] for name in ("back", "tags") if name in given}
         raise conflict(
             f"{existing} already has this front. Change it with update-note, or set allowDuplicate to true.",
-            alternative("update-note", "Changes the existing note.", noteId=existing),
+            alternative("update-note", "Changes the existing note.", noteId=existing, front=args.front, **changed),
+            alternative("create-note", "Creates another one.", **given | {"allowDuplicate": True}),
         )
     view = outcome.view
     agent_hints = hints.for_created(
@@ -125,7 +130,7 @@ class CreateCard(Arguments):
     """A question, its answer, and the deck."""
 
     deck_id: DeckIdArg
-    front: Annotated[_Front, Field(description="The question.")]
+    front: Annotated[_Front, Field(description="The question, in words or HTML.")]
     back: Annotated[_Back, _BACK] = ""
 
 
@@ -148,12 +153,36 @@ async def create_card(args: CreateCard, store: Store, clock: ClockAndRandom, con
     return await _create_one(note, store, clock, context)
 
 
+class InvalidNote(BaseModel):
+    """A note that is not valid, and why."""
+
+    error: str
+
+
+def _valid_or_not(value: Any, validate: ValidatorFunctionWrapHandler) -> NewNote | InvalidNote:
+    """A note of a list: one that is not valid must not stop the others."""
+    try:
+        return validate(value)
+    except ValidationError as error:
+        reasons = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False)[:3])
+        return InvalidNote(error="; ".join(reasons))
+
+
 class CreateNotes(Arguments):
     """Notes for one deck."""
 
     deck_id: DeckIdArg
-    notes: Annotated[list[NewNote], Field(min_length=1, max_length=MAX_NOTES, description="Up to 500.")]
-    allow_duplicates: Annotated[bool, Field(description="Even if a note has that front.")] = False
+    notes: Annotated[
+        list[Annotated[NewNote, WrapValidator(_valid_or_not)]],
+        Field(
+            min_length=1,
+            max_length=MAX_NOTES,
+            description="The notes to create, 1 to 500; one that is not valid leaves the others created.",
+        ),
+    ]
+    allow_duplicates: Annotated[
+        bool, Field(description="Create those too whose front a note has already; otherwise they are left out.")
+    ] = False
 
 
 def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
@@ -194,10 +223,14 @@ async def create_notes(args: CreateNotes, store: Store, clock: ClockAndRandom, c
 
     Valid notes are created even if others are not.
     """
-    drafts = [note.draft() for note in args.notes]
-    outcomes = await store.write(
-        store.notes.add, owner(context), args.deck_id, drafts, clock.now(), duplicates=args.allow_duplicates
+    notes = cast(Sequence[NewNote | InvalidNote], args.notes)
+    drafts = [note.draft() for note in notes if isinstance(note, NewNote)]
+    added = iter(
+        await store.write(
+            store.notes.add, owner(context), args.deck_id, drafts, clock.now(), duplicates=args.allow_duplicates
+        )
     )
+    outcomes = [DraftOutcome(error=note.error) if isinstance(note, InvalidNote) else next(added) for note in notes]
     views = [outcome.view for outcome in outcomes if outcome.view is not None]
     cards = sum(len(view.cards) for view in views)
     value = {
@@ -249,13 +282,21 @@ class UpdateNote(Arguments):
     """A note, and what to change."""
 
     note_id: NoteIdArg
-    front: Annotated[_Front | None, Field(description="New first field.")] = None
-    back: Annotated[_Back | None, Field(description="New second field.")] = None
+    front: Annotated[_Front | None, Field(description="The new text of the first field, usually the question.")] = None
+    back: Annotated[_Back | None, Field(description="The new text of the second field, usually the answer.")] = None
     fields: Annotated[
-        dict[str, _Back] | None, Field(max_length=100, description="By name, for notes with more fields.")
+        dict[str, _Back] | None,
+        Field(
+            max_length=100,
+            description="New texts by the names of the fields, which get-card shows, for notes with more than two.",
+        ),
     ] = None
-    tags: Annotated[Tags | None, Field(description="Replace all its tags.")] = None
-    deck_id: Annotated[DeckId | None, Field(description="Move its cards there.")] = None
+    tags: Annotated[
+        Tags | None, Field(description="The tags that replace all tags of the note; an empty list removes them.")
+    ] = None
+    deck_id: Annotated[
+        DeckReference | None, Field(description="Move its cards to this deck: deck_1, or a unique name.")
+    ] = None
 
 
 @writes_notes(

@@ -65,9 +65,15 @@ class SetPreference(Arguments):
 
     name: Annotated[
         Literal["timezone", "dayStartHour", "sessionMinutes", "focus", "newCards"],
-        Field(description="focus: retention, new-material, balanced; newCards: after-reviews, before-reviews, mixed."),
+        Field(description="The preference to change; get-preferences shows the present values."),
     ]
-    value: Annotated[str | int, Field(description="Such as Europe/Paris, 4, 20, balanced.")]
+    value: Annotated[
+        str | int,
+        Field(
+            description="timezone: such as Europe/Paris. dayStartHour: 0 to 23. sessionMinutes: 1 to 600. focus: "
+            "retention, new-material or balanced. newCards: after-reviews, before-reviews or mixed."
+        ),
+    ]
 
 
 @sets(

@@ -46,9 +46,10 @@ class PlanWorkload(Arguments):
     """Which deck, and how far to look ahead."""
 
     deck_id: OptionalDeckId = None
-    days: Annotated[int, Field(ge=1, le=365, description="Days to look ahead.")] = 30
+    days: Annotated[int, Field(ge=1, le=365, description="How many days to simulate, from today on.")] = 30
     desired_retention: Annotated[
-        float | None, Field(ge=0.7, le=0.99, description="Another retention to compare with.")
+        float | None,
+        Field(ge=0.7, le=0.99, description="A desired retention to compare with the present one, 0.7 to 0.99."),
     ] = None
 
 
@@ -242,7 +243,7 @@ class OptimizeParameters(Arguments):
     """Which reviews to fit, and whether to apply the result."""
 
     deck_id: OptionalDeckId = None
-    apply: Annotated[bool, Field(description="Use the new parameters.")] = False
+    apply: Annotated[bool, Field(description="Use the new parameters if they are better; false only compares.")] = False
 
 
 def _quality_json(quality: Quality) -> dict[str, float]:

@@ -39,7 +39,9 @@ from toolcharter.plurals import count, verb
 reports = reads.preset(
     response_time="medium", permissions=["reviews:read"], cache_ttl=10, tags=["statistics", "cards", "reviews", "decks"]
 )
-_OptionalCardId = Annotated[CardId | None, Field(description="One card, such as card_1.")]
+_OptionalCardId = Annotated[
+    CardId | None, Field(description="Only this card, such as card_1; give either this or deckId, or neither for all.")
+]
 
 LONGEST_MONTH = 31
 MIN_ANSWERS = 100
@@ -67,8 +69,10 @@ class PredictRetention(Arguments):
 
     card_id: _OptionalCardId = None
     deck_id: OptionalDeckId = None
-    on: Annotated[date | None, Field(description="A day, YYYY-MM-DD; omit for now.")] = None
-    limit: Annotated[int, Field(ge=0, le=50, description="Weakest cards to show.")] = 5
+    on: Annotated[
+        date | None, Field(description="The day to predict for, such as that of an exam, YYYY-MM-DD; omit for now.")
+    ] = None
+    limit: Annotated[int, Field(ge=0, le=50, description="How many of the weakest cards to return.")] = 5
 
 
 @reports(
@@ -164,8 +168,8 @@ class GetProgress(Arguments):
     """Of which deck, and for how many days."""
 
     deck_id: OptionalDeckId = None
-    days: Annotated[int, Field(ge=1, le=366, description="Days to look back, including today.")] = 7
-    forecast_days: Annotated[int, Field(ge=1, le=90, description="Days to look ahead.")] = 7
+    days: Annotated[int, Field(ge=1, le=366, description="How many days to look back, including today.")] = 7
+    forecast_days: Annotated[int, Field(ge=1, le=90, description="How many days of due cards to forecast.")] = 7
 
 
 def _totals_json(totals: StudyTotals) -> dict[str, Any]:
@@ -209,10 +213,11 @@ async def get_progress(
     clock: ClockAndRandom,
     context: ToolContext,
 ) -> JsonResult:
-    """Show how the user is doing.
+    """Show how the user is doing over time.
 
-    Use it after a session, or when they ask about progress or their streak. Returns what was learned today and on the
-    last days, streak and forecast.
+    Use it after a session, or when they ask about progress or their streak; for how well one deck is known,
+    get-deck-stats; for single answers, get-review-history. Returns what was learned today and on the last days, streak
+    and forecast.
 
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
     A period of more than 31 days has totals of each month, too. `desiredRetention` is null if decks differ in it.
@@ -326,7 +331,7 @@ class GetDeckStats(Arguments):
     """Which deck."""
 
     deck_id: DeckIdArg
-    distribution: Annotated[bool, Field(description="Also count cards by interval and difficulty.")] = False
+    distribution: Annotated[bool, Field(description="Also count the cards by interval and by difficulty.")] = False
 
 
 @reports(
@@ -355,10 +360,10 @@ async def get_deck_stats(
     clock: ClockAndRandom,
     context: ToolContext,
 ) -> JsonResult:
-    """Show statistics of a deck and its subdecks.
+    """Show statistics of the cards of one deck and its subdecks, as they are now.
 
-    Use it to judge how well a subject is known: mature cards, right answers, difficulty. Returns counts, averages, true
-    retention and leeches.
+    Use it to judge how well a subject is known: mature cards, right answers, difficulty. For days and streaks, use
+    get-progress. Returns counts, averages, true retention and leeches.
 
     A card is mature from a stability of 21 days on. Stability is the number of days until recall falls to 90 %.
     An interval is counted under the first number of days that it does not exceed, or under null.
@@ -436,8 +441,8 @@ class GetReviewHistory(Arguments, DateRange):
 
     card_id: _OptionalCardId = None
     deck_id: OptionalDeckId = None
-    limit: Annotated[int, Field(ge=1, le=100, description="Reviews to show.")] = 20
-    cursor: Annotated[ReviewId | None, Field(description="nextCursor of the page before.")] = None
+    limit: Annotated[int, Field(ge=1, le=100, description="How many reviews to return at most.")] = 20
+    cursor: Annotated[ReviewId | None, Field(description="Where to continue: nextCursor of the page before.")] = None
 
 
 def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
@@ -487,7 +492,8 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
 async def get_review_history(args: GetReviewHistory, store: Store, context: ToolContext) -> JsonResult:
     """List past reviews of a deck or card, newest first.
 
-    Use it to show every answer the user gave, and when. Returns grade, time and interval of each.
+    Use it to show every single answer the user gave, and when; for totals of days, use get-progress. Returns grade,
+    time and interval of each.
 
     Undone reviews are left out; reviews of deleted cards have no front.
     """

@@ -1,9 +1,10 @@
 """Studying: the cards to show now, and the user's answers."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from mcp_noema.hints import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, ClockAndRandom, DeckId, Grade, ReviewId
@@ -12,6 +13,7 @@ from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
     Arguments,
     CardIdArg,
+    DeckReference,
     JsonResult,
     OptionalDeckId,
     iso,
@@ -59,7 +61,7 @@ class GetDueCards(Arguments):
     """Which cards, and how many."""
 
     deck_id: OptionalDeckId = None
-    limit: Annotated[int, Field(ge=1, le=200, description="Cards to show.")] = 20
+    limit: Annotated[int, Field(ge=1, le=200, description="How many cards to return at most.")] = 20
 
 
 @reads_queue(
@@ -86,12 +88,12 @@ class GetDueCards(Arguments):
     ],
 )
 async def get_due_cards(args: GetDueCards, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
-    """Show what is due today, with learning and new cards.
+    """List the cards that wait today: what is due, with learning and new cards.
 
-    Use it to see today's pile: which and how many cards are waiting; to study them, use review-next-card. Returns
-    cards with both sides.
+    Use it to see today's pile: which and how many cards are waiting. To ask the user one question after the other,
+    use review-next-card. Returns the cards in study order with both sides, and the counts.
 
-    They are in study order. `backlog` is what is due beyond the daily limit.
+    `backlog` is what is due beyond the daily limit.
     """
     queue = await _load_queue(store, args.deck_id, args.limit, clock, context)
     value = {
@@ -145,8 +147,8 @@ async def review_next_card(
 ) -> JsonResult:
     """Get the next question to ask the user.
 
-    Use it when they want to study or continue: to be asked, quizzed or tested. Returns both sides of the card and
-    the next interval for each grade.
+    Use it when they want to study or continue: to be asked, quizzed or tested, one card at a time. To only see what is
+    waiting, use get-due-cards. Returns both sides of one card and the next interval for each grade.
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
@@ -169,18 +171,60 @@ def _next_json(queue: StudyQueue) -> dict[str, Any]:
     }
 
 
+_GRADES: Mapping[str, Grade] = {
+    **{grade: grade for grade in RATINGS},
+    **{str(rating): grade for grade, rating in RATINGS.items()},
+    "knew it": "good",
+    "hesitated": "hard",
+    "did not know": "again",
+    "didn't know": "again",
+}
+
+
+def _parse_grade(value: Any) -> Any:
+    """A grade in any case, by its number as in Anki, or as one of three: knew it, hesitated, did not know."""
+    text = " ".join(str(value).casefold().replace("-", " ").replace("_", " ").split())
+    return _GRADES.get(text, value)
+
+
+GradeArg = Annotated[
+    Grade,
+    BeforeValidator(_parse_grade),
+    Field(
+        description="again: forgotten; hard: remembered with effort; good: remembered; easy: at once. 1 to 4 work too."
+    ),
+]
+
+
 class ReviewCard(Arguments):
     """An answer to a card."""
 
     card_id: CardIdArg
-    grade: Annotated[Grade, Field(description="again: forgotten. hard, good, easy: remembered.")]
-    time_taken_ms: Annotated[int | None, Field(ge=0, le=MAX_ANSWER_MS, description="From question to answer.")] = None
-    reviewed_at: Annotated[AwareDatetime | None, Field(description="If not now; with time zone.")] = None
-    idempotency_key: Annotated[
-        str | None, Field(min_length=1, max_length=255, description="A repeat with this key is ignored.")
+    grade: GradeArg
+    time_taken_ms: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=MAX_ANSWER_MS,
+            description="The time from question to answer in milliseconds, which plans and warnings use.",
+        ),
     ] = None
-    deck_id: Annotated[DeckId | None, Field(description="The deck being studied.")] = None
-    next: Annotated[bool, Field(description="Also return the next card.")] = False
+    reviewed_at: Annotated[
+        AwareDatetime | None, Field(description="When the card was answered, if not now, such as 2026-11-16T09:00:00Z.")
+    ] = None
+    idempotency_key: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=255,
+            description="A key of your choice: a repeat of the call with it is recorded once.",
+        ),
+    ] = None
+    deck_id: Annotated[
+        DeckReference | None,
+        Field(description="The deck being studied, to return what is left in it: deck_1 or a name."),
+    ] = None
+    next: Annotated[bool, Field(description="Also return the next card to ask, as review-next-card does.")] = False
 
 
 @writes_reviews(
@@ -256,7 +300,9 @@ def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dic
 class UndoReview(Arguments):
     """Which review."""
 
-    review_id: Annotated[ReviewId | None, Field(description="Such as review_1; omit for the latest.")] = None
+    review_id: Annotated[
+        ReviewId | None, Field(description="The review to undo, such as review_1; omit for the latest one.")
+    ] = None
 
 
 @writes_reviews(

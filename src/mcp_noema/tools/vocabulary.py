@@ -4,10 +4,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, PlainValidator, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from mcp_noema.model import MAX_TAG_LENGTH, CardId, DeckId, NoteId, Preset
+from mcp_noema.model import MAX_NAME_LENGTH, MAX_TAG_LENGTH, CardId, DeckId, NoteId, Preset, parse_deck_reference
 from toolcharter import Result, ToolArguments, ToolContext, tool
 
 JsonResult = Result[dict[str, Any]]
@@ -36,14 +36,25 @@ writes = tool.mutation.preset(response_time="fast", open_world=False)
 sets = writes.preset(idempotent=True)
 """A change that has the same effect when it is made twice."""
 
-DeckIdArg = Annotated[DeckId, Field(description="Such as deck_1.")]
-OptionalDeckId = Annotated[DeckId | None, Field(description="This deck and its subdecks; omit for all.")]
-NoteIdArg = Annotated[NoteId, Field(description="Such as note_1.")]
-CardIdArg = Annotated[CardId, Field(description="Such as card_1.")]
+DeckReference = Annotated[
+    DeckId,
+    PlainValidator(parse_deck_reference, json_schema_input_type=str),
+    WithJsonSchema({"type": "string", "maxLength": MAX_NAME_LENGTH}),
+]
+"""A deck by its id, or by its name where that is unique."""
+DeckIdArg = Annotated[DeckReference, Field(description="The deck: an id such as deck_1, or its name if it is unique.")]
+OptionalDeckId = Annotated[
+    DeckReference | None,
+    Field(description="Only this deck with its subdecks: deck_1, or a unique name; omit for all decks."),
+]
+NoteIdArg = Annotated[NoteId, Field(description="The note, such as note_1; search-cards shows the ids.")]
+CardIdArg = Annotated[CardId, Field(description="The card, such as card_1; search-cards shows the ids.")]
 Tag = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^\S+$")
 ]
-Tags = Annotated[list[Tag], Field(max_length=100, description="Words without spaces, such as verbs.")]
+Tags = Annotated[
+    list[Tag], Field(max_length=100, description="Tags for the note: words without spaces, such as verbs or chapter-3.")
+]
 
 
 def iso(moment: datetime | None) -> str | None:

@@ -179,7 +179,9 @@ CONSENT = {
         "Set explicit_action to 'DELETE_NOTE' to state that they did. The user is asked to confirm it. "
         "Do not use it frivolously, on a guess, or as a step that the user did not ask for."
     ),
-    "compact": ("REQUIRES EXPLICIT USER INSTRUCTION, and the user is asked to confirm: never call it frivolously or on a guess."),
+    "compact": (
+        "REQUIRES EXPLICIT USER INSTRUCTION, and the user is asked to confirm: never call it frivolously or on a guess."
+    ),
 }
 
 

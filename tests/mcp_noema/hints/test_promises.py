@@ -101,7 +101,9 @@ def id_arguments(spec: ToolSpec) -> Iterator[tuple[str, str]]:
     """The arguments that take ids, each with their kind."""
     for name, argument in spec.input_schema["properties"].items():
         pattern = argument.get("pattern") or argument.get("items", {}).get("pattern", "")
-        if found := re.match(r"\^([a-z]+)_", pattern):
+        if name == "deckId":  # takes a name, too
+            yield name, "deck"
+        elif found := re.match(r"\^([a-z]+)_", pattern):
             yield name, found[1]
 
 

@@ -175,3 +175,29 @@ async def test_hints_lead_from_an_empty_collection_to_the_first_card(ana: Learne
     assert ana.hints["suggestedNextActions"][0]["action"] == "review-next-card"
     await ana("list-decks")
     assert ana.hints["suggestedNextActions"][0]["data"] == {"deckId": deck}
+
+
+# --- by name -----------------------------------------------------------------------------------------------
+
+
+async def test_a_deck_may_be_given_by_its_name_where_that_is_unique(ana: Learner):
+    french, spanish = await ana.deck("Languages::French"), await ana.deck("Languages::Spanish")
+    for name in ("Languages::French", "languages :: french", "French", " french "):
+        assert (await ana("get-deck", deckId=name))["deckId"] == french
+    await ana("create-note", deckId="Spanish", front="el queso")
+    assert (await ana("get-due-cards", deckId="spanish"))["cards"][0]["deck"] == "Languages::Spanish"
+    assert (await ana("update-note", noteId="note_1", deckId="French"))["deckId"] == french
+    await ana.deck("Old::Spanish")
+    kind, message = await ana.fails("get-deck", deckId="Spanish")
+    assert (kind, message) == (
+        "ConflictError",
+        f"2 decks are named 'Spanish': 'Languages::Spanish' ({spanish}), 'Old::Spanish' (deck_5). Give the id of one.",
+    )
+
+
+async def test_an_unknown_name_of_a_deck_gives_the_nearest_ones(ana: Learner, bob: Learner):
+    french = await ana.deck("Languages::French")
+    missing = f"No deck is named 'Frnch'. Did you mean 'Languages::French' ({french})? list-decks shows your decks with"
+    assert (await ana.fails("get-deck", deckId="Frnch"))[1].startswith(missing)
+    assert (await bob.fails("get-deck", deckId="French"))[0] == "NotFoundError"
+    assert await ana.fails("get-deck", deckId="") != await ana.fails("get-deck", deckId="x" * 300)

@@ -185,3 +185,23 @@ async def test_a_note_is_deleted_with_its_cards(ana: Learner):
     assert (await ana.fails("delete-note", noteId="note_1", explicit_action="DELETE_NOTE"))[0] == "NotFoundError"
     # Its number is not used again.
     assert (await ana("create-note", deckId="deck_1", front="another"))["noteId"] == "note_2"
+
+
+async def test_one_note_that_is_not_valid_leaves_the_others_created(ana: Learner):
+    deck = await ana.deck()
+    notes = [{"front": "", "back": "x"}, {"front": "the bread", "back": "le pain"}, {"frnt": "typo"}, {"front": "one"}]
+    made = await ana("create-notes", deckId=deck, notes=notes)
+    assert [outcome["status"] for outcome in made["outcomes"]] == ["invalid", "created", "invalid", "created"]
+    assert made["outcomes"][0]["error"] == "front: String should have at least 1 character"
+    assert "frnt" in made["outcomes"][2]["error"]
+    assert (made["created"], (await ana("search-cards"))["total"]) == (2, 2)
+
+
+async def test_a_front_that_exists_leads_to_the_call_that_was_meant(ana: Learner):
+    deck = await ana.deck()
+    await ana("create-note", deckId=deck, front="the bread", back="le pan")
+    await ana.fails("create-note", deckId=deck, front="the bread", back="le pain", tags=["food"])
+    change, another = ana.hints["suggestedNextActions"]
+    note = await ana(change["action"], **change["data"])
+    assert (note["fields"], note["tags"]) == ({"Front": "the bread", "Back": "le pain"}, ["food"])
+    assert (await ana(another["action"], **another["data"]))["noteId"] == "note_2"

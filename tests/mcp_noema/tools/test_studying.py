@@ -152,7 +152,7 @@ async def test_an_unknown_card_and_another_users_give_the_same_error(ana: Learne
     assert (await ana("get-due-cards"))["remaining"]["new"] == 1
 
 
-@pytest.mark.parametrize("wrong", [0, 5, "5", "excellent", None, "Good"])
+@pytest.mark.parametrize("wrong", [0, 5, "5", "excellent", None, True])
 async def test_the_error_for_an_unknown_grade_lists_the_grades(ana: Learner, wrong: object):
     [card] = await ana.notes(await ana.deck())
     error, message = await ana.fails("review-card", cardId=card, grade=wrong)
@@ -406,3 +406,12 @@ async def test_one_lean_call_for_each_card_takes_at_most_half_the_bytes(sqlite_c
         return total
 
     assert await bytes_of_session("lean", next=True) <= await bytes_of_session("full") / 2
+
+
+@pytest.mark.parametrize(
+    ("given", "grade"),
+    [("GOOD", "good"), (" Easy ", "easy"), (1, "again"), ("4", "easy"), ("Knew it", "good"), ("did-not-know", "again")],
+)
+async def test_a_grade_may_be_in_any_case_a_number_or_one_of_three(ana: Learner, given: str | int, grade: str):
+    [card] = await ana.notes(await ana.deck())
+    assert (await ana("review-card", cardId=card, grade=given))["grade"] == grade
