@@ -3,13 +3,15 @@
 import argparse
 import asyncio
 import json
+import os
 import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,18 @@ import yaml
 
 from mcp_core.settings.model import Settings
 from mcp_core.settings.sources import add_options, from_options
-from tests.forkserver.commands import INSTALLED
-from tests.toolcharter.serving.processes import GATE_SERVER, META, PATIENCE, call, headers, message, started, until
+from tests.forkserver.commands import INSTALLED, command_path
+from tests.toolcharter.serving.processes import (
+    GATE_SERVER,
+    META,
+    PATIENCE,
+    Process,
+    call,
+    headers,
+    message,
+    started,
+    until,
+)
 from tests.toolcharter.serving.test_listener import write_certificate
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -166,16 +178,17 @@ def test_the_configuration_of_nginx_has_only_directives_that_exist(tmp_path: Pat
 
 
 @contextmanager
-def running_nginx(folder: Path, front: Path, server_socket: Path) -> Iterator[None]:
-    """nginx with our configuration, and with the addresses and files of a test."""
+def running_nginx(folder: Path, front: Path) -> Iterator[None]:
+    """nginx with our configuration, and with the addresses and files of a test: servers at todo-1.sock and so on."""
     binary = shutil.which("nginx")
     if binary is None:
+        assert os.environ.get("CI") != "true", "nginx must be installed when CI=true; .ci/run installs it"
         pytest.skip("nginx is not installed")
     write_certificate(folder)
     text = NGINX.read_text().replace("listen [::]:443 ssl;", "").replace("listen 443 ssl;", f"listen unix:{front} ssl;")
     text = re.sub(r"/etc/ssl/certs/\S+;", f"{folder}/cert.pem;", text)
     text = re.sub(r"/etc/ssl/private/\S+;", f"{folder}/key.pem;", text)
-    (folder / "site.conf").write_text(text.replace("/run/toolcharter/todo.sock", str(server_socket)))
+    (folder / "site.conf").write_text(text.replace("/run/toolcharter", str(folder)))
     temporary = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     (folder / "nginx.conf").write_text(
         f"daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr;\n"
@@ -191,13 +204,56 @@ def running_nginx(folder: Path, front: Path, server_socket: Path) -> Iterator[No
 
 
 async def test_a_call_goes_through_nginx_to_the_server(tmp_path: Path):
-    gate, socket, front = tmp_path / "gate", tmp_path / "todo.sock", tmp_path / "front.sock"
+    gate, socket, front = tmp_path / "gate", tmp_path / "todo-1.sock", tmp_path / "front.sock"
     gate.touch()
     options = ["--unix-socket", str(socket), "--trusted-proxies", "unix", "--allow-hosts", "mcp.example.com"]
-    with running_nginx(tmp_path, front, socket), started(GATE_SERVER, "http", *options) as server:
+    with running_nginx(tmp_path, front), started(GATE_SERVER, "http", *options) as server:
         await asyncio.to_thread(server.read_until, "Stop: Ctrl")
         await until(front.exists)
         transport = httpx2.AsyncHTTPTransport(uds=str(front), verify=False)
         async with httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com") as http:
             answer = await call(http, 1, "wait", gate=str(gate))
     assert "passed" in answer.text
+
+
+async def test_servers_behind_nginx_are_restarted_one_after_the_other_without_a_failed_call(tmp_path: Path):
+    front, stop = tmp_path / "front.sock", asyncio.Event()
+    answers: list[httpx2.Response] = []
+
+    @contextmanager
+    def serving(number: int) -> Iterator[Process]:
+        options = ["--unix-socket", str(tmp_path / f"todo-{number}.sock"), "--trusted-proxies", "unix"]
+        command = [command_path("mcp-todo"), "http", "--db", f"sqlite:///{tmp_path}/todo.db", *options]
+        with started(*command, "--allow-hosts", "mcp.example.com", program=True) as server:
+            server.read_until("Stop: Ctrl")
+            yield server
+
+    async def call_without_end(http: httpx2.AsyncClient, caller: int) -> None:
+        while not stop.is_set():
+            answers.append(await call(http, caller, "add_task", user_id=f"user{caller}", title="A task"))
+
+    async def restart(stack: ExitStack, server: Process, number: int) -> Process:
+        """Stop a server and start it again, each while calls go on."""
+        server.process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(server.wait) == 0, server.log
+        before = len(answers)
+        await until(lambda: len(answers) > before + 20)
+        new = await asyncio.to_thread(stack.enter_context, serving(number))
+        await until(lambda: len(answers) > before + 40)
+        return new
+
+    with ExitStack() as stack:
+        servers = [stack.enter_context(serving(number)) for number in (1, 2)]
+        stack.enter_context(running_nginx(tmp_path, front))
+        await until(front.exists)
+        transport = httpx2.AsyncHTTPTransport(uds=str(front), verify=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="https://mcp.example.com", timeout=60) as http:
+            callers = [asyncio.create_task(call_without_end(http, caller)) for caller in range(4)]
+            for number, server in enumerate(servers, start=1):
+                await restart(stack, server, number)
+            stop.set()
+            await asyncio.gather(*callers)
+    failed = [answer.text for answer in answers if answer.status_code != 200 or answer.json()["result"]["isError"]]
+    assert failed == []
+    with sqlite3.connect(tmp_path / "todo.db") as database:
+        assert database.execute("SELECT count(*) FROM todo_tasks").fetchone() == (len(answers),)

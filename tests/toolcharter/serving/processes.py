@@ -78,9 +78,9 @@ class Process:
 
 
 @contextmanager
-def started(*arguments: str, **options: Any) -> Iterator[Process]:
-    """Start a Python script with arguments."""
-    command = [sys.executable, *arguments]
+def started(*arguments: str, program: bool = False, **options: Any) -> Iterator[Process]:
+    """Start a Python script with arguments, or a program."""
+    command = [*arguments] if program else [sys.executable, *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options) as process:
         try:
             yield Process(process)
