@@ -86,7 +86,7 @@ class App:
     _tasks: "Tasks | None" = None
 
     governs: ClassVar[bool] = True
-    """Tells ExtMcpToolDecorator that tools need no wrapper here."""
+    """For ExtMcpToolDecorator: tools need no wrapper here."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class App:
         self._apply(settings or Settings())
         self.registry.register_all(tools)
         self.changes = Changes(most=MAX_CLIENTS) if self.lists_change or self.has_tasks else None
-        """Tells the clients that listen what changes. None for a server where nothing does."""
+        """Notifies the clients that listen of changes. None for a server where nothing does."""
         self.pages: Callable[[str], Sequence[Any]] | None = None
         """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
         self._state = state
@@ -255,7 +255,7 @@ class App:
         """Register a function here: `@app.tool`, or with the keywords of `tool`, `@app.tool(...)`.
 
         What the function declares itself holds; a keyword that contradicts it is refused. Without a full declaration
-        the function is served, but not vouched for. In an open app the tool is served at once, and clients are told.
+        the function is served, but not vouched for. In an open app, clients are notified of the new tool.
         """
 
         def register(target: F) -> F:
@@ -296,7 +296,7 @@ class App:
         self.announce("tools")
 
     def announce(self, kind: Literal["tools", "prompts", "resources"]) -> None:
-        """Tell clients that a list has changed, where clients are told."""
+        """Notify clients that a list has changed, if the app announces changes."""
         if self.changes is not None:
             self.changes.send(kind)
 
@@ -391,7 +391,7 @@ class App:
 
     @asynccontextmanager
     async def confirm_in_console(self, changes: Subscribers[None] | None = None) -> "AsyncGenerator[Approvals]":
-        """Let people confirm calls of this app, which is open, in a console. `changes` hear what waits, and no more."""
+        """Let people confirm calls of this app, which is open, in a console. `changes` are notified without content."""
         from mcp_core.calling.people import Approvals  # noqa: PLC0415 - 2 ms, and only the console confirms
 
         approvals, pipeline = Approvals(self.state, changes), self._pipeline

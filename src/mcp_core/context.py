@@ -21,7 +21,7 @@ ListFolders = Callable[[], Awaitable[tuple[str, ...]]]
 Elicit = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Asks the person: takes the parameters of `elicitation/create`, and gives its result."""
 NotifyComplete = Callable[[str], Awaitable[None]]
-"""Tells the client of a session that the person has finished at an address: takes the `elicitationId`."""
+"""Notifies the client of a session that the person has finished at an address: takes the `elicitationId`."""
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
@@ -84,7 +84,7 @@ class ToolContext(NamedTuple):
     modes: frozenset[str] = frozenset()
     """How the client can ask the person for such a tool: form, url, both, or not at all."""
     notify_complete: NotifyComplete | None = None
-    """Tells the client that the person has finished at an address, also after the call; None without sessions."""
+    """Notifies the client that the person has finished at an address, also after the call; None without sessions."""
 
     async def ask(self, form: "type[M]", message: str, *, name: str | None = None) -> M:
         """Ask the person to fill in a form, and wait. The time that they take does not count toward the deadline.

@@ -31,7 +31,7 @@ class _SessionSelection:
         self.project: str | None = None
         self.modes: dict[str, Mode | None] = {}
         self.announced: dict[str, Mode] = {}
-        """The modes that the agent was told of, by project."""
+        """The modes that the agent knows of, by project."""
 
 
 class ActiveProjects:
@@ -61,7 +61,7 @@ class ActiveProjects:
         return known.modes if known else {}
 
     def announce(self, project: str, mode: Mode, session: str) -> bool:
-        """Whether the agent is to be told of the mode: it was not told in this session yet. It counts as told now."""
+        """Whether the answer must state the mode: no answer in this session did so yet. It counts as stated now."""
         announced = self._session(session).announced
         is_new = announced.get(project) != mode
         self._session(session).announced = {**announced, project: mode}

@@ -137,7 +137,7 @@ class Guide:
     async def search(
         self, project: str | None, context: ToolContext, function: Callable[[ProjectView, ReportIndexing], GuideResult]
     ) -> GuideResult:
-        """The same in a thread for searches. The client is told how far the index is while it is being built."""
+        """The same in a thread for searches. The client gets the progress of the index while it is being built."""
         roots = await _client_roots(project, context)
         loop, reports = asyncio.get_running_loop(), list[Future[None]]()
 
@@ -303,7 +303,7 @@ class Guide:
 
 
 async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
-    """Run the work in a thread. It is told how to find out that the caller no longer waits."""
+    """Run the work in a thread. It gets a function that returns whether the caller has stopped to wait."""
     cancelled = Event()
     try:
         return await asyncio.to_thread(work, cancelled.is_set)
@@ -332,7 +332,7 @@ async def _client_roots(project: str | None, context: ToolContext) -> list[Path]
 def _session(context: ToolContext) -> str | None:
     """The key of what is remembered for a caller: who calls and, where the protocol has sessions, the session.
 
-    None if callers cannot be told apart: without a name and a session, all at one address are the same.
+    None if callers cannot be distinguished: without a name and a session, all at one address are the same.
     """
     if context.session_id is None and context.caller_key.startswith(ANONYMOUS):
         return None

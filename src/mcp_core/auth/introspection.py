@@ -20,7 +20,7 @@ AT_ONCE = 8
 """How many requests the issuer gets at the same time."""
 
 WAITING = 64
-"""How many more tokens may wait for their turn. Further ones are told to try again."""
+"""How many more tokens may wait for their turn. Further ones get an error, and may try again."""
 
 REFUSED_SECONDS = 10.0
 MAX_REFUSED = 10_000

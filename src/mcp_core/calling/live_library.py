@@ -33,7 +33,7 @@ ASKING = frozenset({"prompts/get", "resources/read"})
 Change = str | ResourceUpdate | ElicitationComplete | TaskUpdate
 """The name of a list, a resource, or what one client waits for."""
 Changes = Subscribers[Change]
-"""Tells clients what changes."""
+"""Notifies clients of changes."""
 
 
 class LiveLibrary(Library, ABC):

@@ -82,7 +82,7 @@ class Request(NamedTuple):
     elicit: Elicit | None = None
     """Asks that, and waits for the answer."""
     notify_complete: NotifyComplete | None = None
-    """Tells the client that the person has finished at an address."""
+    """Notifies the client that the person has finished at an address."""
     takes_tasks: bool | None = None
     """Whether the client takes a task as the answer; None where no client of the protocol calls."""
     task: LongCall | None = None

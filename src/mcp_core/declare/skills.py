@@ -1,4 +1,4 @@
-"""Skills: what a server tells a coding agent in advance, as documents that a plugin brings along."""
+"""Skills: instructions for coding agents, as documents that a plugin brings along."""
 
 import re
 from dataclasses import dataclass

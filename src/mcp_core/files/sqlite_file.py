@@ -62,7 +62,7 @@ def file_errors() -> Generator[None]:
 
 
 class Cancellation:
-    """Tells a thread that the caller no longer waits for its unit of work."""
+    """A flag for a thread: the caller no longer waits for its unit of work."""
 
     requested = False
 

@@ -36,7 +36,7 @@ def metadata_document(apps: Sequence[App], path: str) -> JsonObject | None:
 
 
 def requested_scopes(app: App) -> tuple[str, ...]:
-    """The scopes that clients are told to request."""
+    """The scopes that clients are asked to request."""
     if app.identity is None or app.identity.access is None:
         return ()
     library = app.library

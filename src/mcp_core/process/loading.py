@@ -1,4 +1,4 @@
-"""Tells `run` whether a file is being run, or only loaded by a command that needs the server in it."""
+"""Whether a file is being run, or only loaded by a command that needs the server in it."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,6 +1,6 @@
 """The contents of folders, cached with their stamps.
 
-Adding, removing or renaming an entry changes the times of a folder, so one stat call tells whether a cached listing
+Adding, removing or renaming an entry changes the times of a folder, so one stat call shows whether a cached listing
 is still valid.
 """
 

@@ -19,6 +19,6 @@ def command_of(launch: Launch) -> tuple[str, ...]:
 
 
 def _found(command: tuple[str, ...]) -> tuple[str, ...]:
-    # uv tells what it runs where it is itself.
+    # uv sets this variable for what it runs: its own path.
     beside = shutil.which(command[0], path=str(Path(os.environ["UV"]).parent)) if "UV" in os.environ else None
     return (beside or shutil.which(command[0]) or command[0], *command[1:])

@@ -3,7 +3,7 @@
 console         the routes of all pages, and the checks before each of them
   viewer        who looks at a page: the caller at each server
   sessions      signed-in browsers; csrf is the proof that a change comes from a page of ours
-  headers       what every response tells the browser: the content security policy and others
+  headers       the headers of every response: the content security policy and others
   forward       calls from the browser to the MCP endpoint of a server
 page            `ConsolePage`, `View`: what a page is made of and what it is given
   layout        the frame of all pages; markup makes HTML in which everything is escaped

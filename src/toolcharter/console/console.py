@@ -70,7 +70,7 @@ class Console:
         )
         self.navigation = sorted((page for page in self.pages if page.label), key=lambda page: page.place)
         self.approval_changes: Subscribers[None] = Subscribers()
-        """Hear when a confirmation begins to wait, or does not wait any more."""
+        """Changes of confirmations: one begins to wait, or does not wait any more."""
         self._origins = tuple(site.settings.allow_origins)
 
     @asynccontextmanager

@@ -3,7 +3,7 @@
 import re
 
 _WORD = re.compile(r"\w+")
-# "On", "off", "out", "up", "all" and "again" are not here: they tell actions apart.
+# "On", "off", "out", "up", "all" and "again" are not here: they distinguish actions.
 _STOPWORDS = frozenset(
     """
     a about above after against am an and any are as at be because been being below between both but by can could

@@ -29,14 +29,14 @@ _MAX_ID_LENGTH = 256
 _ADDRESS = re.compile(r"https://[^\s]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#][^\s]*)?", re.IGNORECASE)
 
 ExpectCompletion = Callable[[str, str, NotifyComplete], None]
-"""Takes the caller, the id of the question, and what tells the client of the caller."""
+"""Takes the caller, the id of the question, and what notifies the client of the caller."""
 
 
 class CallersPerson:
     """The person behind one call of a tool of an upstream."""
 
     def __init__(self, server: str, context: ToolContext, expect: ExpectCompletion | None = None) -> None:
-        """`expect` makes the upstream tell the client when the person has finished at an address."""
+        """`expect` makes the upstream notify the client when the person has finished at an address."""
         self._server, self._context, self._expect = server, context, expect
         self._problem: ToolError | None = None
 
@@ -64,7 +64,7 @@ class CallersPerson:
     async def answered(self, send: Callable[[], Awaitable[JsonObject]], what: str) -> JsonObject:
         """The answer to a request, which is sent again after the person has opened what the upstream wants.
 
-        Raises what the caller is told if the upstream refuses it.
+        Raises the error for the caller if the upstream refuses it.
         """
         try:
             try:
@@ -77,7 +77,7 @@ class CallersPerson:
             await self._raise_refusal(error, what)
 
     async def _raise_refusal(self, error: UpstreamRefused, what: str) -> NoReturn:
-        """Raise what the caller is told about a request that the upstream refused."""
+        """Raise the error for the caller of a request that the upstream refused."""
         self.raise_problem()
         if error.code == MISSING_CAPABILITY:
             await self.raise_missing()

@@ -134,7 +134,7 @@ class Governor:
         return DependencyHealth("upstream", health.is_ok, health.since, health.problem or "", health.failures)
 
     def _announce(self, name: str, kind: Any) -> None:
-        """Tell clients that a server has other prompts or resources."""
+        """Notify clients that a server has other prompts or resources."""
         self.apps[name].announce(kind)
         self.all_tools.announce(kind)
 

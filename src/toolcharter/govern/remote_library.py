@@ -94,7 +94,7 @@ class RemoteLibrary(LiveLibrary):
         super().__init__(registry, requests)
         self._servers, self._charter = {one.upstream.name: one for one in servers}, charter
         self.announce: Callable[[Any], None] = lambda _: None
-        """Tells clients that a list has changed."""
+        """Notifies clients that a list has changed."""
         self._starting: set[asyncio.Task[list[JsonObject]]] = set()
 
     def open(self, pipeline: Pipeline) -> None:

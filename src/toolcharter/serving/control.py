@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 VARIABLE = "_TOOLCHARTER_WORKER"
-"""Tells a process that it is a worker: its number, and the file descriptors of the listener and of the channel."""
+"""The environment variable of a worker: its number, and the file descriptors of the listener and of the channel."""
 _LONGEST = 64 * 1024 * 1024
 
 

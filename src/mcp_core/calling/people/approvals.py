@@ -35,7 +35,7 @@ class Approvals:
     def __init__(
         self, state: State, changes: Subscribers[None] | None = None, clock: Callable[[], float] = time.time
     ) -> None:
-        """`changes` hear of each change; those of several servers may be the same."""
+        """`changes` are notified of each change; those of several servers may be the same."""
         self.changes: Subscribers[None] = Subscribers() if changes is None else changes
         self._state, self._clock = state, clock
         self._shown: dict[str, Waiting] = {}
@@ -193,7 +193,7 @@ class Approvals:
         await self._state.announce(json.dumps([_KIND, number, verb, body]))
 
     async def _listen(self) -> None:
-        """Hear of other processes from now on, and ask them once what they know."""
+        """Receive the messages of other processes from now on, and ask them once what they know."""
         if self._listening is None:
             self._listening = asyncio.ensure_future(self._begin_to_listen())
         try:
@@ -232,7 +232,7 @@ class Approvals:
                 await self._announce(waiting.id, "asked", waiting)
 
     async def _watch(self) -> None:
-        """While anything is shown, say what waits here, and drop what nobody speaks of any more."""
+        """While anything is shown, publish what waits here, and drop what no process has published for a while."""
         while self._shown:
             await asyncio.sleep(LOOK_SECONDS)
             if held := [number for number in self._held if number in self._own]:
@@ -241,7 +241,7 @@ class Approvals:
             self._drop_ended()
 
     def _hear(self, numbers: Sequence[str]) -> None:
-        """Note that these calls still wait. One that was dropped, because nothing was heard of it, is shown again."""
+        """Note that these calls still wait. One that was dropped, because no message about it came, is shown again."""
         unknown = [number for number in numbers if number not in self._shown]
         self._heard |= dict.fromkeys(self._shown.keys() & numbers, self._clock())
         if unknown and len(self._shown) < MAX_SHOWN:

@@ -1,7 +1,7 @@
 """Calls that wait for an answer of a person in another process than the one that the answer has reached.
 
-The process with the answer passes it on, and waits for the outcome: the call goes on where it is. Both hear each other
-through the shared store. A mark in the store says that a call is held, and whoever takes it has the only answer.
+The process with the answer passes it on, and waits for the outcome: the call goes on where it is. They exchange
+messages through the shared store. A mark in the store shows that a call is held; who takes it has the only answer.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class HeldElsewhere:
         """Calls that go on here for another process."""
 
     async def listen(self, state: State) -> None:
-        """Hear what other processes say from now on. Raises StateUnavailable."""
+        """Receive the messages of other processes from now on. Raises StateUnavailable."""
         if self._state is not state:
             await state.listen(self._receive)
             self._state = state

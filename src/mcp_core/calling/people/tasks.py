@@ -35,7 +35,7 @@ ALIVE_SECONDS = 20.0
 """After so long without that, the process is taken to have ended."""
 MAX_MESSAGE_LENGTH = 500
 _PROGRESS_SECONDS = 1.0
-"""How often clients that listen hear of progress, at most."""
+"""How often clients that listen are notified of progress, at most."""
 _KIND = "task"
 
 LOST = "The server was restarted while this ran: its outcome is unknown. Check what was done before calling it again."
@@ -185,12 +185,12 @@ class Tasks:
         handler.add_done_callback(task.end)
 
     def drop(self, task: RunningTask) -> None:
-        """Forget a task that its client never heard of."""
+        """Forget a task whose id its client never got."""
         task.change("cancelled", "Cancelled.")
         self._save_soon(task)
 
     def has_changed(self, task: RunningTask) -> None:
-        """Store a change, and tell who listens."""
+        """Store a change, and notify who listens."""
         self.changed(task.record.id)
         self._save_soon(task)
 
@@ -271,7 +271,7 @@ class Tasks:
     # --- other processes -------------------------------------------------------------------------------
 
     async def listen(self) -> None:
-        """Hear from now on of changes of tasks that run elsewhere."""
+        """Receive changes of tasks that run elsewhere from now on."""
         with suppress(StateUnavailable):
             await self._listen()
 

@@ -75,7 +75,7 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     lines = [_line(tool.spec, detail) for detail in details[:_MAX_ERRORS]]
     if len(details) > _MAX_ERRORS:
         lines.append(f"and {len(details) - _MAX_ERRORS} more")
-    # An agent that is told to correct the arguments would add the literal that states the user's request.
+    # An agent that is asked to correct the arguments would add the literal that states the user's request.
     is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MAX_ERRORS])
     instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(

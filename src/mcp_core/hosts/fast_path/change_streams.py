@@ -1,4 +1,4 @@
-"""Streams on which clients hear what changes, and what the sessions of the older protocol subscribe to."""
+"""Streams that notify clients of changes, and what the sessions of the older protocol subscribe to."""
 
 import asyncio
 from contextlib import suppress
@@ -28,7 +28,7 @@ from mcp_core.state.interface import StateUnavailable
 
 
 class ChangeStreams:
-    """Tells the clients of one app what changes."""
+    """Notifies the clients of one app of changes."""
 
     def __init__(self, app: App, fast_path: FastPath, sessions: Sessions, ping_seconds: float) -> None:
         self._app, self._fast_path, self._sessions, self._ping_seconds = app, fast_path, sessions, ping_seconds
@@ -41,7 +41,7 @@ class ChangeStreams:
         receive: Receive,
         send: Send,
     ) -> None:
-        """Tell a client what changes until it disconnects, or the server stops."""
+        """Notify a client of changes until it disconnects, or the server stops."""
         kinds = wanted_kinds(request.params) if peer.modern else KINDS
         uris = wanted_resources(request.params)
         try:
@@ -82,7 +82,7 @@ class ChangeStreams:
         return None
 
     async def _follow_session(self, listener: ChangeListener, peer: Peer) -> None:
-        """Let a stream hear of the resources that its session has subscribed to, at whichever process."""
+        """Watch for a stream the resources that its session has subscribed to, at whichever process."""
         session_id = cast(str, peer.session_id)
         with self._sessions.stream(session_id, listener) as changed:
             while True:
@@ -107,7 +107,7 @@ class ChangeStreams:
         return HttpResponse(200, result_message(request.id, "{}"))
 
     async def _subscribe_here(self, uri: str, session_id: str, peer: Peer) -> None:
-        """Begin to hear of a resource, so that its client gets the error if it may not."""
+        """Begin to watch a resource, so that its client gets the error if it may not."""
         listeners = self._sessions.listeners(session_id)
         try:
             for listener in listeners:

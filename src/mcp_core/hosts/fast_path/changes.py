@@ -1,6 +1,6 @@
 """Notifications of changes: in a session at once, without sessions on `subscriptions/listen`.
 
-A client hears of changes of the lists, and of the resources that it has subscribed to. In a session it also hears when
+A client is notified of changes of the lists, and of the resources that it has subscribed to; in a session also when
 the person has finished at an address.
 """
 
@@ -33,7 +33,7 @@ _MAX_URI_LENGTH = 8_192
 
 
 def wanted_kinds(params: JsonObject) -> list[str] | None:
-    """The lists whose changes a client wants to hear of; None where the parameters are wrong."""
+    """The lists whose changes a client subscribes to; None where the parameters are wrong."""
     asked = params.get("notifications")
     if not isinstance(asked, dict):
         return None
@@ -41,7 +41,7 @@ def wanted_kinds(params: JsonObject) -> list[str] | None:
 
 
 def wanted_resources(params: JsonObject) -> list[str] | None:
-    """The resources whose changes a client wants to hear of; None where the parameters are wrong."""
+    """The resources whose changes a client subscribes to; None where the parameters are wrong."""
     asked: Any = params.get("notifications")
     uris: Any = cast(JsonObject, asked).get("resourceSubscriptions") if isinstance(asked, dict) else None
     if uris is None:
@@ -52,7 +52,7 @@ def wanted_resources(params: JsonObject) -> list[str] | None:
 
 
 def wanted_tasks(params: JsonObject, peer: Peer) -> list[str] | None:
-    """The tasks whose status a client wants to hear of; None where the parameters are wrong.
+    """The tasks whose status a client subscribes to; None where the parameters are wrong.
 
     Raises RpcError for a client that has not declared that it follows tasks.
     """
@@ -90,7 +90,7 @@ class ChangeListener:
         """Who follows a task, by its id."""
 
     async def subscribe(self, uri: str, peer: Peer) -> None:
-        """Hear of changes of a resource too. Raises Refused."""
+        """Watch a resource too. Raises Refused."""
         if uri in self._ends:
             return
         if len(self._ends) >= MAX_RESOURCES:
@@ -98,7 +98,7 @@ class ChangeListener:
         self._ends[uri] = await subscribe(self._app, uri, peer, self._updated)
 
     async def subscribe_to_all(self, uris: Iterable[str], peer: Peer) -> None:
-        """Hear of these resources too, as far as that is possible. The client is told of which ones it hears."""
+        """Watch these resources too, as far as that is possible. The client gets a list of those that are watched."""
         for uri in uris:
             with suppress(Refused):
                 await self.subscribe(uri, peer)
@@ -109,16 +109,16 @@ class ChangeListener:
             self._subscriber.send(update)
 
     def unsubscribe(self, uri: str) -> None:
-        """No longer hear of a resource."""
+        """Stop to watch a resource."""
         if end := self._ends.pop(uri, None):
             end()
 
     def send_complete(self, number: str) -> None:
-        """Tell the client that the person has finished at an address."""
+        """Notify the client that the person has finished at an address."""
         self._subscriber.send(ElicitationComplete(number))
 
     async def follow(self, uris: Iterable[str], peer: Peer) -> None:
-        """Hear of exactly these resources. What is new may have changed meanwhile, and is told at once."""
+        """Watch exactly these resources. The client is notified of new ones at once: they may have changed."""
         wanted = set(uris)
         for uri in self._ends.keys() - wanted:
             self.unsubscribe(uri)
@@ -128,7 +128,7 @@ class ChangeListener:
                 self._updated(uri)
 
     async def follow_tasks(self, task_ids: Sequence[str], peer: Peer) -> None:
-        """Hear of the status of tasks too. Those that do not exist for the client are left out."""
+        """Watch the status of tasks too. Those that do not exist for the client are left out."""
         if task_ids:
             await self._app.tasks.listen()
         for task_id in task_ids:

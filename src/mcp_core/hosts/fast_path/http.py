@@ -227,7 +227,7 @@ class HttpFastPath:
         return await response.send(send)
 
     def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
-        """Whether a request may take a while, wants to be told about its progress, or may ask its client."""
+        """Whether a request may take a while, wants its progress, or may ask its client."""
         method, params = request.method, request.params
         if peer.folders is not None:
             return method in _METHODS_THAT_MAY_ASK

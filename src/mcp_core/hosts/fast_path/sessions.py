@@ -193,7 +193,7 @@ class Sessions:
         return self._folders[nonce]
 
     async def notify_complete(self, session_id: str, number: str) -> None:
-        """Tell the client that the person has finished at an address, on its stream, at whichever process that is."""
+        """Notify the client that the person has finished at an address, on its stream, at whichever process that is."""
         nonce = _nonce(session_id)
         if not self._deliver("complete", nonce, number):
             with suppress(StateUnavailable):  # the client can do without
@@ -202,7 +202,7 @@ class Sessions:
     # --- resources that clients subscribe to -----------------------------------------------------------
 
     async def subscriptions(self, session_id: str) -> frozenset[str]:
-        """The resources that the client of a session wants to hear of."""
+        """The resources that the client of a session has subscribed to."""
         return await self._app.state.members(_subscriptions(_nonce(session_id)))
 
     async def set_subscription(self, session_id: str, uri: str, *, wanted: bool) -> None:

@@ -114,7 +114,7 @@ class StdioConnection:
         self._folders: tuple[str, ...] | None = None
         self._telling: asyncio.Task[None] | None = None
         self._listener: ChangeListener | None = None
-        """What the client of a session hears of."""
+        """The changes that the client of a session is notified of."""
         self._refusing = self._ending = False
         """Whether new requests are refused, and whether the calls that still run are being ended."""
 
@@ -203,7 +203,7 @@ class StdioConnection:
             self._send(result_message(request.id, result))
 
     async def _listen(self, request: RpcRequest, peer: Peer, changes: Changes) -> str:
-        """Tell the client what changes until it cancels the request."""
+        """Notify the client of changes until it cancels the request."""
         kinds, uris = wanted_kinds(request.params), wanted_resources(request.params)
         task_ids = wanted_tasks(request.params, peer)
         if kinds is None or uris is None or task_ids is None:
@@ -222,7 +222,7 @@ class StdioConnection:
         return listen_result(request.id)
 
     async def _tell_changes(self, listener: ChangeListener) -> None:
-        """In a session, the client hears of every change of a list, and of the resources that it subscribes to."""
+        """In a session, notify the client of every change of a list and of the resources that it subscribes to."""
         async for message in listener.messages(_IDLE_SECONDS, KINDS):
             if message is not None:
                 self._send(message)

@@ -91,7 +91,7 @@ class SignIns:
         return renewed
 
     async def end(self, owner: str) -> bool:
-        """Forget a sign-in, and tell the authorization server, if it wants to know. Returns whether there was one."""
+        """Forget a sign-in, and revoke its tokens where the issuer can do so. Returns whether there was one."""
         sign_in = self.store.load(self.server, owner)
         # Where we were forgotten, whoever signs in again is registered again.
         self.store.remove_clients(self.server)

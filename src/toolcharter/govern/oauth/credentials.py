@@ -144,7 +144,7 @@ class OwnerTokens:
             self._sign_in = await self._sign_ins.own_sign_in(SHARED, challenge)
             return self._sign_in
         old = self._sign_in
-        # A network file system may tell late that the file has changed, and a refresh token is valid once.
+        # A network file system may show late that the file has changed, and a refresh token is valid once.
         await self._read(always=True)
         # Another process may have renewed it meanwhile, or a command ended it.
         if self._sign_in is None or self._sign_in.refresh_token is None:

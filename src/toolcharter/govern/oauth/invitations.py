@@ -1,4 +1,4 @@
-"""Sign-ins that a call begins at this machine: the address is told to the caller, and a port waits for the browser."""
+"""Sign-ins that a call begins at this machine: the caller gets the address, and a port waits for the browser."""
 
 import asyncio
 from contextlib import suppress
@@ -46,7 +46,7 @@ async def _wait(sign_ins: SignIns, owner: str, challenge: Challenge, address: "a
     try:
         await sign_in_here(sign_ins, owner, challenge, address.set_result)
     except (OAuthError, UpstreamUnavailable) as error:
-        # Whoever waits for the address hears of it. Later, the browser has shown it, and the next call begins anew.
+        # Whoever waits for the address gets the error. Later, the browser has shown it, and the next call begins anew.
         if not address.done():
             address.set_exception(error)
     finally:

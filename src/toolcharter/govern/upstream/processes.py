@@ -84,7 +84,7 @@ async def wait_for_exit(process: asyncio.subprocess.Process) -> int:
     finally:
         loop.remove_reader(file)
         os.close(file)
-    while process.returncode is None:  # noqa: ASYNC110 - the event loop is about to read it, and tells nobody
+    while process.returncode is None:  # noqa: ASYNC110 - the event loop is about to read it, without an event
         await asyncio.sleep(0.001)
     return process.returncode
 

@@ -87,7 +87,7 @@ class UpstreamSession:
         self.on_complete: Callable[[str], None] = lambda _: None
         """Takes the id of a question whose address the person has finished with."""
         self.on_acknowledged: Callable[[frozenset[str]], None] = lambda _: None
-        """Takes the resources that a stream tells about, when it begins."""
+        """Takes the resources of a stream, when it begins."""
         transport.on_notification = self._notified
 
     @property
@@ -139,7 +139,7 @@ class UpstreamSession:
 
     @property
     def announces_updates(self) -> bool:
-        """Whether the upstream says that it tells when a resource changes."""
+        """Whether the upstream declares that it notifies of changes of resources."""
         return as_object(self.server.capabilities.get("resources")).get("subscribe") is True
 
     async def listen_to(self, uris: Sequence[str]) -> None:

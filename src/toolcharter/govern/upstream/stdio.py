@@ -240,7 +240,7 @@ class StdioTransport:
             asyncio.get_running_loop().call_later(_EXIT_SECONDS, self._end, _CLOSED_INPUT)
 
     def _cancel(self, number: int, reason: str) -> None:
-        """Tell the process, without waiting: it may have stopped to read. Then it is not told."""
+        """Send a message without waiting. If the process has stopped to read, the message is dropped."""
         stdin = self._process.stdin if self._process is not None else None
         if stdin is None or self._ended is not None or stdin.is_closing():
             return

@@ -55,7 +55,7 @@ class Transport(Protocol):
     async def request(self, outgoing: Outgoing) -> JsonObject:
         """Send a request and wait for its result. Raises UpstreamUnavailable or UpstreamRefused.
 
-        If the waiting task is cancelled, the upstream is told so.
+        If the waiting task is cancelled, a cancellation is sent to the upstream.
         """
         ...
 

@@ -228,7 +228,7 @@ class Upstream:
         return partial(self._unwatch, key, uri, on_updated)
 
     def expect_completion(self, caller: str, number: str, notify: NotifyComplete) -> None:
-        """Tell the client of a caller when the person has finished at the address with this id."""
+        """Notify the client of a caller when the person has finished at the address with this id."""
         self._completions.add(self._key(caller), number, notify)
 
     def _complete(self, key: str, number: str) -> None:
@@ -250,7 +250,7 @@ class Upstream:
             task.add_done_callback(lambda _: self._restoring.pop(key, None))
 
     async def _watch_again(self, key: str) -> None:
-        """Subscribe to everything once more. What changed in between is not known, so all of it is told as changed."""
+        """Subscribe to everything once more. Changes in between are not known, so everything counts as changed."""
         pause = _LISTEN_PAUSE
         while uris := self._watchers.uris(key):
             await asyncio.sleep(pause)
@@ -359,7 +359,7 @@ class Upstream:
         return connection
 
     async def _listen(self, connection: _SharedSession) -> None:
-        """Hear of changes as long as the connection is open. What was missed between two streams is listed again."""
+        """Receive changes as long as the connection is open. What was missed between two streams is listed again."""
         pause = _LISTEN_PAUSE
         while connection.session.is_open:
             started = time.monotonic()

@@ -1,4 +1,4 @@
-"""Resources of an upstream whose changes somebody wants to hear of."""
+"""Resources of an upstream that clients subscribe to."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -35,7 +35,7 @@ class SessionWatch:
             self._uris.add(uri)
 
     async def remove(self, uri: str) -> None:
-        """No longer hear of a resource. Raises UpstreamRefused or UpstreamUnavailable."""
+        """Stop to watch a resource. Raises UpstreamRefused or UpstreamUnavailable."""
         async with self._lock:
             if uri not in self._uris:
                 return
@@ -78,7 +78,7 @@ class SessionWatch:
 
 
 class Watchers:
-    """Who wants to hear of which resources, by the key of the connection. They outlive connections."""
+    """The subscribers of resources, by the key of the connection. They outlive connections."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, list[OnUpdated]]] = {}

@@ -12,7 +12,7 @@ _NAMED = re.compile(
     r"|(?<!not )\b(?:[Ss]et|[Pp]ass|[Ss]pecify|[Oo]mit|[Pp]rovide) "
     r"`([a-z]{3,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+)`(?= (?:to|as|for|if|when)\b)"
 )
-"""A name that is called an argument, or that the agent is told to set. Other names in backticks are often values."""
+"""A name that is called an argument, or that the agent is asked to set. Other names in backticks are often values."""
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
