@@ -21,6 +21,7 @@ from mcp_atl.client.connection import Json, SiteConnection
 from mcp_atl.files import CallerFolders
 from mcp_atl.site import ProductName
 from mcp_atl.sites.sites import Sites
+from mcp_atl.synonyms import synonyms_of
 from toolcharter import Example, InvalidArguments, PermissionDenied, Result, ToolContext, tool
 from toolcharter.declarations import ToolDecorator, ToolOptions
 
@@ -179,7 +180,7 @@ def _declare(
 
         _copy_identity(run, handler, _annotations(command, takes), required=command.is_required)
         setattr(run, COMMAND, command)
-        return decorator(**options)(run)
+        return decorator(**{"synonyms": synonyms_of(parameters), **options})(run)
 
     return declare
 

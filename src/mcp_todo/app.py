@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mcp_todo.model import TaskRepository
 from mcp_todo.tools import EXAMPLE_TASK, TOOLS
 from toolcharter import App, Settings
+from toolcharter.auth import LOCAL
 
 if TYPE_CHECKING:
     from mcp_todo.store import SqlTaskRepository
@@ -24,7 +25,7 @@ def build(settings: Settings) -> App:
         version=VERSION,
         title="Todo list",
         description=DESCRIPTION,
-        instructions=_instructions(settings.user),
+        instructions=_instructions(settings),
         tools=TOOLS,
         format="bare",
         structured=False,
@@ -35,8 +36,13 @@ def build(settings: Settings) -> App:
     return app
 
 
-def _instructions(user: str | None) -> str:
-    whose = f" The user_id is {user!r}." if user else ""
+def _instructions(settings: Settings) -> str:
+    if settings.user:
+        whose = f" The user_id is {settings.user!r}."
+    elif settings.tokens or settings.oidc:
+        whose = ""
+    else:
+        whose = f" If you know no other, the user_id is {LOCAL!r}."
     return f"A todo list.{whose} Call list_tasks first to get the ids of the tasks that the user mentions."
 
 

@@ -52,8 +52,18 @@ class TaskItem(TypedDict):
     created_at: str
 
 
-reads = tool.query.preset(permissions=["tasks:read"], tags=["tasks"], open_world=False)
-writes = tool.mutation.preset(permissions=["tasks:write"], tags=["tasks"], open_world=False)
+SYNONYMS = {
+    **dict.fromkeys(("user", "username", "owner"), "user_id"),
+    **dict.fromkeys(("id", "task"), "task_id"),
+    **dict.fromkeys(("name", "text", "new_title"), "title"),
+    **dict.fromkeys(("notes", "note", "details", "body", "new_description"), "description"),
+    **dict.fromkeys(("filter", "state"), "status"),
+}
+"""Other names that agents use for the arguments."""
+
+both = tool.preset(tags=["tasks"], open_world=False, synonyms=SYNONYMS, user_argument="user_id")
+reads = both.query.preset(permissions=["tasks:read"])
+writes = both.mutation.preset(permissions=["tasks:write"])
 
 
 @writes(

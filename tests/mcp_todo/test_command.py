@@ -74,7 +74,9 @@ def modules(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w-]", line)[0].removesuffix("-slim") for line in requirements}
 
 
-@pytest.mark.parametrize(("user", "whose"), [(None, ""), ("ana", " The user_id is 'ana'.")])
+@pytest.mark.parametrize(
+    ("user", "whose"), [(None, " If you know no other, the user_id is 'local'."), ("ana", " The user_id is 'ana'.")]
+)
 def test_the_agent_is_told_the_name_that_the_server_insists_on(user: str | None, whose: str):
     first = "Call list_tasks first to get the ids of the tasks that the user mentions."
     assert build(Settings(user=user)).instructions == f"A todo list.{whose} {first}"

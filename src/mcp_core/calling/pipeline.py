@@ -160,7 +160,7 @@ class Pipeline:
             await (hit if self._never_waits else self._within_deadline(tool, hit))
         if tool.is_restricted:
             authorize(call, tool)
-        arguments, arguments_json = parse(tool, call.request.arguments)
+        arguments, arguments_json = parse(tool, call.request.arguments, record, call.request.caller)
         keyed = keyed_call(call, tool, arguments_json) if KEY in call.request.meta and not tool.read_only else None
         if keyed is not None and (first := await self._within_deadline(tool, first_answer(keyed, self._keys))):
             record.arguments_json = arguments_json
@@ -282,6 +282,8 @@ class Pipeline:
         answer = render(body, self._policy.format, metadata, structured=tool.structured)
         if tool.structured and recording.call.request.agent_id in SHOW_BOTH and not self._policy.repeat_text:
             answer = answer.without_copy()
+        if recording.notes is not None:
+            answer = answer.with_note(recording.notes)
         if recording.repeated:
             answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
         recording.size = len(answer.text) + len(answer.blocks) if answer.text else answer.size

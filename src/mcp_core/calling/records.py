@@ -155,6 +155,11 @@ class Answer(NamedTuple):
         """The same without the text, where the structured content says it too."""
         return self if self.structured_json is None else self._replace(text="")
 
+    def with_note(self, note: str) -> "Answer":
+        """The same with a text at its end."""
+        block = json.dumps({"type": "text", "text": note}, ensure_ascii=False, separators=(",", ":"))
+        return self._replace(blocks=f"{self.blocks},{block}" if self.blocks else block)
+
     def content(self) -> list[dict[str, Any]]:
         """All content blocks."""
         text = [{"type": "text", "text": self.text}] if self.text else []

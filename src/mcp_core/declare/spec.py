@@ -132,6 +132,8 @@ class ToolOptions(TypedDict, total=False):
     task: TaskPolicy
     hints: MakeHints | None
     error_messages: Mapping[str, str] | None
+    synonyms: Mapping[str, str] | None
+    user_argument: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,10 @@ class Declaration:
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
+    synonyms: Mapping[str, str] | None = None
+    """Other names that agents use for arguments, with the right ones: `rating` for `grade`; inside others with dots."""
+    user_argument: str | None = None
+    """The argument that names the user of a call. If it is missing, it is the user of the token or of `--user`."""
 
     @property
     def is_complete(self) -> bool:

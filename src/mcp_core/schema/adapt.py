@@ -16,6 +16,7 @@ _INTEGER = re.compile(r"-?\d{1,15}")
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 _MAX_QUOTE_LENGTH = 60
 _MAX_DEPTH = 8
+_MAX_NUMBER = 10**15
 
 Note = Callable[[str], None]
 
@@ -38,7 +39,8 @@ def _adapt(value: Any, schema: Schema, path: str, note: Note, depth: int) -> Any
 
 
 def _adapt_one(value: Any, schema: Schema, path: str, note: Note, depth: int) -> Any:
-    found = [] if fits(value, schema) else _readings(value, schema, depth)
+    is_whole = isinstance(value, float) and types_of(schema) == ("integer",)  # 5.0
+    found = [] if fits(value, schema) and not is_whole else _readings(value, schema, depth)
     if len(found) != 1:
         return value
     note(f"{path or 'the value'}: {_quote(value)} was read as {_quote(found[0])}")
@@ -100,7 +102,7 @@ def _as_type(value: Any, kind: str, schema: Schema, depth: int) -> list[Any]:
         return _as_list(value, schema, depth)
     if isinstance(value, str):
         return _from_text(value, kind, schema, depth)
-    if kind == "string" and has_type(value, "integer"):
+    if kind == "string" and has_type(value, "integer") and abs(cast(int, value)) < _MAX_NUMBER:
         return [str(int(cast(int, value)))]
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return [int(value)]

@@ -3,13 +3,15 @@
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 
 from mcp_core import instructions
+from mcp_core.auth import Caller
 from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.stages.record import CallRecord
 from mcp_core.calling.stages.size import SMALL, Excess, find_excess
 from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.declare.schema import models_in_type
@@ -17,17 +19,26 @@ from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 
+if TYPE_CHECKING:
+    from mcp_core.calling.corrections import Correction
+
 _NUL = rb"\u0000"
 """As JSON writes it. File names, headers and some databases cannot hold it."""
 _MAX_ERRORS = 8
 _MAX_BUILT = 1000
 """Pydantic builds all errors or none. Each of them costs about 10 microseconds and 1 KB."""
 _MAX_QUOTE_LENGTH = 60
+_MAX_CALL_LENGTH = 1000
+_MAX_CORRECTED_LENGTH = 50_000
+ANYBODY = Caller("")
+"""A caller of whom nothing is known."""
 _UNKNOWN = "extra_forbidden"
 """Pydantic's name for an argument that does not exist."""
 
 
-def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str]:
+def parse(
+    tool: BoundTool, arguments: Mapping[str, Any], record: CallRecord, caller: Caller = ANYBODY
+) -> tuple[BaseModel, str]:
     """The validated arguments, and their JSON with sorted names.
 
     They are read from JSON, so that they share nothing with the request, and strictly, so that "5" is not 5.
@@ -49,7 +60,42 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
     try:
         return tool.validator.validate_json(text, strict=True), text.decode()
     except ValidationError as error:
+        correction = _correction(tool.spec, arguments, caller) if len(text) <= _MAX_CORRECTED_LENGTH else None
+        return _correct(tool, correction, error, record)
+
+
+def _correction(spec: ToolSpec, arguments: Mapping[str, Any], caller: Caller) -> "Correction | None":
+    from mcp_core.calling.corrections import correct  # noqa: PLC0415 - only where arguments are not valid
+
+    return correct(spec, arguments, caller)
+
+
+def _correct(
+    tool: BoundTool, correction: "Correction | None", error: ValidationError, record: CallRecord
+) -> tuple[BaseModel, str]:
+    """The arguments as they were meant, where they can be read in one way and the tool destroys nothing.
+
+    For a tool that may destroy, the error has the corrected call.
+    """
+    if correction is None:
         raise _explain(tool, error) from None
+    text = to_json(dict(sorted(correction.arguments.items())))
+    try:
+        valid = tool.validator.validate_json(text, strict=True)
+    except ValidationError as rest:
+        raise _explain(tool, error if tool.spec.destructive else rest) from None
+    if tool.spec.destructive:
+        raise _explain(tool, error, _call_to_copy(tool, text.decode())) from None
+    secret = tool.spec.secret_fields
+    record.notes = "Note: some arguments were corrected." if secret else f"Note: {'; '.join(correction.notes)}."
+    return valid, text.decode()
+
+
+def _call_to_copy(tool: BoundTool, arguments_json: str) -> str:
+    """The corrected call in words; empty where a secret may be in it, or it is long."""
+    if tool.spec.secret_fields or len(arguments_json) > _MAX_CALL_LENGTH:
+        return ""
+    return f" Corrected call: {tool.final_name} {arguments_json}"
 
 
 def _explain_excess(tool: BoundTool, excess: Excess) -> InvalidArguments:
@@ -62,7 +108,7 @@ def _explain_excess(tool: BoundTool, excess: Excess) -> InvalidArguments:
     return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {line}.", fields=fields)
 
 
-def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
+def _explain(tool: BoundTool, error: ValidationError, corrected: str = "") -> InvalidArguments:
     if error.error_count() > _MAX_BUILT:
         problem = f"{error.error_count()} values are not valid, which is too many to list"
         return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {problem}. Compare them with the schema.")
@@ -71,7 +117,7 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     # A misspelled argument is missing too; the message for a missing one would not say why.
     is_misspelled = any(detail["type"] == _UNKNOWN for detail in details)
     if not is_misspelled and (message := _declared_message(tool.spec, details)):
-        return InvalidArguments(message, fields=tuple(fields))
+        return InvalidArguments(message + corrected, fields=tuple(fields))
     lines = [_line(tool.spec, detail) for detail in details[:_MAX_ERRORS]]
     if len(details) > _MAX_ERRORS:
         lines.append(f"and {len(details) - _MAX_ERRORS} more")
@@ -79,7 +125,7 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MAX_ERRORS])
     instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(
-        f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.",
+        f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.{corrected}",
         fields=tuple(fields),
         instruction=instruction,
         lacks_consent=is_consent,
@@ -146,11 +192,20 @@ def _required_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[s
 
 
 def _not_known(spec: ToolSpec, place: tuple[int | str, ...]) -> str:
-    """The message about an argument that does not exist: those that do, and the nearest of them."""
+    """The message about an argument that does not exist: where it belongs, or those that do and the nearest of them."""
+    from mcp_core.calling.corrections import targets  # noqa: PLC0415 - only where arguments are not valid
+
+    path = tuple(map(str, place[:-1]))
+    if found := [target for target in targets(spec, path, str(place[-1])) if target[:-1] != path]:
+        return f"belongs into {' or '.join(_parent(target) for target in found[:3])}"
     names = list(_names_at(spec.parameters, place[:-1]))
     nearest = difflib.get_close_matches(str(place[-1])[:_MAX_QUOTE_LENGTH], names, n=1)
     guess = f" (did you mean {nearest[0]}?)" if nearest and len(names) > 1 else ""
     return f"is not an argument here; it takes {', '.join(names) or 'no arguments'}{guess}"
+
+
+def _parent(target: tuple[str, ...]) -> str:
+    return ".".join(target[:-1]) or f"the arguments, as {target[-1]}"
 
 
 def _names_at(model: type[BaseModel], place: tuple[int | str, ...]) -> Iterator[str]:

@@ -39,6 +39,8 @@ class CallRecord:
     cached: bool | None = None
     repeated: bool = False
     """Whether the answer is that of an earlier call with the same idempotency key."""
+    notes: str | None = None
+    """How arguments that were not valid were read; None for valid ones."""
     invoked: bool = False
     failure: Failure | None = None
     error: Exception | None = None

@@ -10,6 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from mcp_core import App, Confirm, ToolArguments
 from mcp_core.calling.bound import bind
 from mcp_core.calling.stages.parse import parse
+from mcp_core.calling.stages.record import CallRecord
 from mcp_core.declare.spec import DEADLINES, spec_of
 from mcp_core.errors import DeclarationError, InvalidArguments
 from tests.mcp_core.declared import Number, Text, mutation, query
@@ -30,14 +31,14 @@ async def measure(
 WRONG = {
     "missing": ({}, "n: is required, but missing"),
     "extra": ({"n": 1, "m": 2}, "m: is not an argument here; it takes n, share, unit, notes"),
-    "text for a number": ({"n": "5"}, 'n: input should be a valid integer, got "5"'),
+    "text for a number": ({"n": "five"}, 'n: input should be a valid integer, got "five"'),
     "true for a number": ({"n": True}, "n: input should be a valid integer, got true"),
     "a fraction for a whole number": ({"n": 1.5}, "n: input should be a valid integer"),
     "null": ({"n": None}, "n: input should be a valid integer, got null"),
     "too small": ({"n": -1}, "n: input should be greater than or equal to 0, got -1"),
     "too large": ({"n": 10}, "n: input should be less than or equal to 9, got 10"),
     "a wrong literal": ({"n": 1, "unit": "mile"}, "unit: input should be 'm' or 'km', got \"mile\""),
-    "a wrong item": ({"n": 1, "notes": ["a", 1]}, "notes.1: input should be a valid string, got 1"),
+    "a wrong item": ({"n": 1, "notes": ["a", True]}, "notes.1: input should be a valid string, got true"),
     "an object for a list": ({"n": 1, "notes": {"a": 1}}, "notes: input should be a valid array, got an object of 1"),
     "NaN": ({"n": 1, "share": float("nan")}, "a number that is NaN or infinite"),
     "infinity": ({"n": 1, "share": float("-inf")}, "a number that is NaN or infinite"),
@@ -168,9 +169,13 @@ async def test_arguments_in_another_order_are_the_same_arguments():
 
     async with App("test", version="1.0.0", format="result", tools=[minus]) as app:
         tool = app._pipeline._tools["minus"]
-        assert parse(tool, {"a": 1, "b": 2})[1] == parse(tool, {"b": 2, "a": 1})[1] == '{"a":1,"b":2}'
+        assert (
+            parse(tool, {"a": 1, "b": 2}, CallRecord())[1]
+            == parse(tool, {"b": 2, "a": 1}, CallRecord())[1]
+            == '{"a":1,"b":2}'
+        )
         with pytest.raises(InvalidArguments) as caught:
-            parse(tool, {"b": "x", "c": 1})
+            parse(tool, {"b": "x", "c": 1}, CallRecord())
         assert caught.value.fields == ("a", "b", "c")
 
 
@@ -248,7 +253,7 @@ async def name_or_nothing(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"name": 5}, "name: input should be a valid string, got 5"),
+        ({"name": True}, "name: input should be a valid string, got true"),
         ({"name": "long"}, 'name: string should have at most 3 characters, got "long"'),
         ({"names": ["a", "long"]}, 'names.1: string should have at most 3 characters, got "long"'),
     ],
@@ -256,7 +261,7 @@ async def name_or_nothing(
 def test_the_error_of_a_nullable_value_does_not_say_that_it_is_not_null(arguments, words):
     bound = bind(spec_of(name_or_nothing), "name_or_nothing", {}, DEADLINES)
     with pytest.raises(InvalidArguments) as refused:
-        parse(bound, arguments)
+        parse(bound, arguments, CallRecord())
     assert str(refused.value) == f"Invalid arguments for 'name_or_nothing': {words}."
 
 
@@ -280,10 +285,10 @@ async def named(
         ({"name": "long"}, "That name is too long", ("name",)),
         ({}, "Who?", ("name",)),
         ({"name": "a", "kind": "z"}, "x or y", ("kind",)),
-        ({"name": "a", "kind": 5}, "x or y", ("kind",)),
+        ({"name": "a", "kind": True}, "x or y", ("kind",)),
         ({"name": "long", "kind": "z"}, "That name is too long", ("name", "kind")),
-        ({"name": 5}, "Invalid arguments for 'named': name: input should be a valid string, got 5.", ("name",)),
-        ({"name": 5, "kind": "z"}, "x or y", ("name", "kind")),
+        ({"name": True}, "Invalid arguments for 'named': name: input should be a valid string, got true.", ("name",)),
+        ({"name": True, "kind": "z"}, "x or y", ("name", "kind")),
         (
             {"nam": "a"},
             (
@@ -296,13 +301,13 @@ async def named(
 )
 def test_a_declared_error_message_is_used(arguments, words, fields):
     with pytest.raises(InvalidArguments) as refused:
-        parse(bind(spec_of(named), "named", {}, DEADLINES), arguments)
+        parse(bind(spec_of(named), "named", {}, DEADLINES), arguments, CallRecord())
     assert (str(refused.value), refused.value.fields) == (words, fields)
 
 
 def test_a_missing_object_is_named_with_what_it_needs():
     with pytest.raises(InvalidArguments) as refused:
-        parse(bind(spec_of(travel), "travel", {}, DEADLINES), {})
+        parse(bind(spec_of(travel), "travel", {}, DEADLINES), {}, CallRecord())
     assert str(refused.value) == "Invalid arguments for 'travel': stops: is required, but missing; it needs city."
 
 
