@@ -5,10 +5,13 @@ import sys
 import weakref
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from traceback import walk_tb
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
+from mcp_core.process.start_errors import CannotStart, DeclarationError
 from mcp_core.settings.model import Settings
 from toolcharter.ctrl_c import WithoutStack
 from toolcharter.serving import run as command
@@ -27,6 +30,8 @@ class App(framework.App):
         app = super().__new__(cls)
         if sys._getframe(1).f_globals.get("__name__") == "__main__":  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - as warnings do it
             atexit.register(_report_unused, weakref.ref(app))
+            if sys.excepthook is sys.__excepthook__ and not hasattr(sys, "ps1"):
+                sys.excepthook = _print_start_error
         return app
 
     def run(self, arguments: Sequence[str] | None = None) -> None:
@@ -85,6 +90,22 @@ def _load_console() -> "MakeConsole":
     from toolcharter.console import Console  # noqa: PLC0415 - 55 ms that stdio does not need
 
     return Console
+
+
+def _print_start_error(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
+    """Print why the program cannot start, and answer its client so. All other errors keep their stack."""
+    if not isinstance(error, (DeclarationError, CannotStart)):
+        sys.__excepthook__(kind, error, stack)
+        return
+    from mcp_core.hosts.fast_path.failed_start import answer_requests, reason_of  # noqa: PLC0415 - only at such an end
+
+    lines = [line for frame, line in walk_tb(stack) if frame.f_globals.get("__name__") == "__main__"]
+    file = Path(sys.argv[0]).name
+    place = f"\n{file}, line {lines[-1]}" if lines else ""
+    reason = f"{reason_of(file, error)}{place}"
+    sys.stderr.write(f"{reason}\n")
+    if sys.argv[1:2] in ([], ["stdio"]):
+        answer_requests(reason)
 
 
 def _report_unused(reference: "weakref.ref[App]") -> None:

@@ -158,3 +158,28 @@ def test_what_is_no_server_is_not_run(hello):
 def test_a_name_that_is_no_part_of_an_address_is_the_title(text, name):
     app = App(text)
     assert (app.name, app.title) == (name, text)
+
+
+@pytest.mark.requirement("AUT-1")
+def test_a_wrong_declaration_ends_the_program_with_its_reason_and_its_line(hello):
+    hello.write_text(HELLO.replace("@app.tool", "@app.tool(rate_limit=3)"), encoding="utf-8")
+    ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    command = [sys.executable, str(hello)]
+    ended = subprocess.run(command, check=False, input=ping, capture_output=True, text=True, timeout=60)
+    reason = (
+        "hello.py cannot start, its tools are declared wrongly:\n"
+        "add: rate_limit: 3 is not valid; give a RateLimit(max_calls, window_ms)\n"
+        "hello.py, line 5"
+    )
+    assert (ended.returncode, ended.stderr) == (1, f"{reason}\n")
+    assert json.loads(ended.stdout)["error"]["message"] == reason
+
+
+@pytest.mark.requirement("AUT-1")
+def test_a_call_warns_of_a_handler_that_blocks(hello, capsys, monkeypatch):
+    monkeypatch.setattr("mcp_core.calling.pipeline.MAX_HOLD_SECONDS", 0.0)
+    monkeypatch.setattr("mcp_core.calling.running.MAX_HOLD_SECONDS", -60.0)
+    hello.write_text(HELLO.replace("def add", "async def add"), encoding="utf-8")
+    code, out, err = run(capsys, "call", "hello.py", "add", "a=1", "b=2")
+    assert (code, sum_in(out)) == (0, 3)
+    assert "'add' held the event loop" in err

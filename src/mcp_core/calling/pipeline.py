@@ -21,7 +21,7 @@ from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
 from mcp_core.calling.records import Answer, Call, CallOutcome, Permit, Question, Request
 from mcp_core.calling.render import StructuredTools, render
-from mcp_core.calling.running import MAX_HOLD_SECONDS, RunningHandlers
+from mcp_core.calling.running import MARK_SECONDS, MAX_HOLD_SECONDS, RunningHandlers
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import invalidate, lookup, store
 from mcp_core.calling.stages.check import check
@@ -216,7 +216,9 @@ class Pipeline:
         """Steps 9 and 10."""
         if tool.task != "never" and permit.call.request.task is not None:
             await permit.call.request.task.start()
-        record.invoked, record.handler_began = True, time.perf_counter()
+        record.invoked, record.handler_began = True, (began := time.perf_counter())
+        if began - self._running.marked > MARK_SECONDS:
+            self._running.mark(began)
         try:
             result = check(await invoke(permit, tool, self._running, record.began, record), permit, tool)
         except Exception:

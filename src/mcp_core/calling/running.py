@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_core.errors import ToolError
@@ -14,6 +16,8 @@ logger = get_logger(__name__)
 
 MAX_HOLD_SECONDS = 0.25
 """How long a handler may hold the event loop before the log says so."""
+MARK_SECONDS = 0.25
+"""How old a mark of the time spent waiting for a processor may be."""
 _MAX_NAMED = 1000
 
 Reason = Callable[["BoundTool", asyncio.CancelledError], ToolError]
@@ -37,10 +41,22 @@ class RunningHandlers(set[Callable[[Reason], None]]):
     def __init__(self) -> None:
         super().__init__()
         self.last_hold: LoopHold | None = None
+        self.marked = -MARK_SECONDS
+        """When `mark` was last called, by `time.perf_counter`."""
+        self._waited = processor_wait()
         self._named: set[str] = set()
 
+    def mark(self, now: float) -> None:
+        """Note how long this thread has waited for a processor so far: before a handler, at most 4 times a second."""
+        self.marked, self._waited = now, processor_wait()
+
     def note_hold(self, tool: str, seconds: float, ended: float) -> None:
-        """Remember that the handler of a tool held the event loop, and log it once for each tool."""
+        """Remember that the handler of a tool held the event loop, and log it once for each tool.
+
+        On a busy machine, the thread may only have waited for a processor. That is not the fault of the handler.
+        """
+        if seconds - (processor_wait() - self._waited) <= MAX_HOLD_SECONDS:
+            return
         self.last_hold = hold = LoopHold(tool, seconds, ended)
         if tool in self._named or len(self._named) >= _MAX_NAMED:
             return
@@ -50,3 +66,10 @@ class RunningHandlers(set[Callable[[Reason], None]]):
             "that it runs in a thread, or await asyncio.to_thread(...) where it blocks. This is logged once.",
             hold,
         )
+
+
+def processor_wait() -> float:
+    """How long this thread has waited for a processor since it began, in seconds. 0 where the system does not say."""
+    with suppress(OSError, ValueError, IndexError):  # Linux has the file
+        return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    return 0.0

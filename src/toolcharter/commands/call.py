@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -48,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
+    # The log of a call has errors only, but its author is the one who can do something about this.
+    logging.getLogger("mcp_core.calling.running").setLevel(logging.WARNING)
     async with connection.connect(options, attended=True) as server:
         tool = connection.require_tool(options, await server.list_tools())
         arguments = _parse_object(options.json_object, "--json") | _parse_pairs(options.arguments, tool.input_schema)

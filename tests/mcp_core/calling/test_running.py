@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_core import App, Settings
+from mcp_core.calling import running
 from mcp_core.calling.running import RunningHandlers
 
 
@@ -24,6 +25,7 @@ def block(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     for name in ("perf_counter", "monotonic"):
         clock = getattr(time, name)
         monkeypatch.setattr(time, name, lambda clock=clock: clock() + passed)
+    monkeypatch.setattr(running, "processor_wait", lambda: 0.0)
     return pass_time
 
 
@@ -61,6 +63,31 @@ async def test_a_handler_that_never_waits_is_named_once_with_what_to_do(block, l
             assert (await app.call("compute", {"seconds": 3.0})).text == "done"
         await app.call("fail")
     assert warnings_of(log) == [held("compute", "3.0"), held("fail", "0.5")]
+
+
+async def test_a_handler_whose_thread_waited_for_a_processor_is_not_named(block, log, monkeypatch):
+    app, waited = App("test", version="1.0.0", settings=Settings(deadline=60)), 0.0
+    monkeypatch.setattr(running, "processor_wait", lambda: waited)
+
+    @app.tool
+    async def compute(seconds: float, waits: float) -> str:
+        """Take some seconds, in some of which another process runs."""
+        nonlocal waited
+        block(seconds)
+        waited += waits
+        return "done"
+
+    async with app:
+        for waits in (3.0, 2.9):
+            assert (await app.call("compute", {"seconds": 3.0, "waits": waits})).text == "done"
+        assert warnings_of(log) == []
+        assert (await app.call("compute", {"seconds": 3.0, "waits": 1.0})).text == "done"
+    assert warnings_of(log) == [held("compute", "3.0")]
+
+
+def test_the_time_that_this_thread_waited_for_a_processor_never_shrinks():
+    first = running.processor_wait()
+    assert 0 <= first <= running.processor_wait()
 
 
 async def test_each_time_between_two_waits_counts_by_itself(block, log):
@@ -160,8 +187,8 @@ async def test_a_deadline_that_would_have_passed_anyhow_names_nobody(block, log)
     assert answer.text == '{"error":"\'wait\' took longer than 1 second and was stopped."}'
 
 
-def test_the_names_that_are_remembered_are_bounded(log):
-    running = RunningHandlers()
+def test_the_names_that_are_remembered_are_bounded(block, log):
+    handlers = RunningHandlers()
     for number in range(1100):
-        running.note_hold(f"tool_{number}", 1.0, 0.0)
+        handlers.note_hold(f"tool_{number}", 1.0, 0.0)
     assert len(warnings_of(log)) == 1000
