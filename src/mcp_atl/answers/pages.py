@@ -44,8 +44,8 @@ FOUND_SHAPE: Mapping[str, Any] = {
 }
 
 
-def compact_page(page: ConfluencePage, body: str | None = None) -> Json:
-    """A page without its body, or with it as Markdown."""
+def compact_page(page: ConfluencePage) -> Json:
+    """A page without its body."""
     return {
         "id": page.id,
         "title": page.title,
@@ -58,7 +58,6 @@ def compact_page(page: ConfluencePage, body: str | None = None) -> Json:
         "author": short_user(page.author),
         "editor": short_user(page.editor) if page.editor != page.author else None,
         "message": page.message,
-        "body": body,
     }
 
 

@@ -3,7 +3,7 @@
 import gzip
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -56,14 +56,14 @@ def read_records(path: Path) -> Iterator[Record]:
         yield from filter(None, map(parse, read_lines(file)))
 
 
-def follow_records(path: Path, wait: Callable[[float], object] = time.sleep) -> Iterator[Record]:
+def follow_records(path: Path) -> Iterator[Record]:
     """The records that are written from now on, also after the file was rotated. Never ends."""
     file = path.open("rb")
     file.seek(0, os.SEEK_END)
-    return _follow(path, file, wait)
+    return _follow(path, file)
 
 
-def _follow(path: Path, file: IO[bytes], wait: Callable[[float], object]) -> Iterator[Record]:
+def _follow(path: Path, file: IO[bytes]) -> Iterator[Record]:
     rest = b""
     while True:
         if chunk := file.read():
@@ -73,7 +73,7 @@ def _follow(path: Path, file: IO[bytes], wait: Callable[[float], object]) -> Ite
             file.close()
             file, rest = path.open("rb"), b""
         else:
-            wait(POLL_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def _inode(file: IO[bytes]) -> int:

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from json.encoder import encode_basestring as quoted
@@ -86,9 +86,8 @@ class AuditTrail:
         policy: FailurePolicy = "continue",
         key: bytes | None = None,
         with_arguments: bool = False,
-        ticks: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.chain, self._sink, self._ticks = Chain(server, key), sink, ticks
+        self.chain, self._sink = Chain(server, key), sink
         self._file = sink if isinstance(sink, FileSink) else None
         self.with_arguments = with_arguments
         """Whether records have the arguments, redacted, besides their digest."""
@@ -290,8 +289,8 @@ class AuditTrail:
     def _fail(self, reason: str) -> None:
         self.failing = True
         self._settled.set()
-        if self._ticks() - self._logged >= _LOG_SECONDS:
-            self._logged = self._ticks()
+        if time.monotonic() - self._logged >= _LOG_SECONDS:
+            self._logged = time.monotonic()
             effect = "calls are refused" if self.refuses else "calls go on"
             message = "Audit records cannot be written to %s, and %s: %s (%d lost so far)"
             logger.error(message, self._sink.location, effect, reason, self.lost)

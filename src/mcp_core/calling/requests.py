@@ -1,7 +1,7 @@
 """Counts and audits what arrives besides calls of tools: lists, prompts, resources, handshakes, and what is refused."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from json.encoder import encode_basestring as quoted
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -45,9 +45,10 @@ class Sender(NamedTuple):
 class RequestRecorder:
     """Records the requests of one server that are not calls of tools."""
 
-    def __init__(self, telemetry: Telemetry, *, audited: bool = False, clock: Callable[[], float] = time.time) -> None:
-        """`audited` says that a trail will be opened. Records that are made before wait for it."""
-        self._telemetry, self._clock, self.audited = telemetry, clock, audited
+    def __init__(self, telemetry: Telemetry) -> None:
+        self._telemetry = telemetry
+        self.audited = False
+        """Whether a trail will be opened. Records that are made before wait for it."""
         self.audit: AuditTrail | None = None
         self._early: list[tuple[str, str, str | None, str | None, str]] = []
 
@@ -86,7 +87,7 @@ class RequestRecorder:
         )
         from mcp_core.calling.stages.record import escape_breaks, estimate_tokens  # noqa: PLC0415 - as above
 
-        now = utc_time(self._clock())
+        now = utc_time(time.time())
         parts = [f'"time":"{now}","method":{quoted(method[:_MAX_NAME_LENGTH])}']
         if name is not None:
             parts.append(f'"name":{quoted(name[:_MAX_NAME_LENGTH])}')

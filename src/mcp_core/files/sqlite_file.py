@@ -72,11 +72,9 @@ class Cancellation:
 
 
 @contextmanager
-def interruptible(
-    connection: sqlite3.Connection, must_end: Callable[[], bool], steps: int = _STEPS_BETWEEN_CHECKS
-) -> Generator[None]:
+def interruptible(connection: sqlite3.Connection, must_end: Callable[[], bool]) -> Generator[None]:
     """Ends a statement when `must_end` says so, such as one of a cancelled call, and all that follow it."""
-    connection.set_progress_handler(must_end, steps)
+    connection.set_progress_handler(must_end, _STEPS_BETWEEN_CHECKS)
     try:
         yield
     finally:

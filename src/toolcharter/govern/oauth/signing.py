@@ -48,8 +48,10 @@ class Signing(Protocol):
 class SignedIn:
     """Sign-ins with OAuth."""
 
-    def __init__(self, sign_ins: SignIns, invite: Invite | None = None) -> None:
-        self.sign_ins, self.invite = sign_ins, invite
+    def __init__(self, sign_ins: SignIns) -> None:
+        self.sign_ins = sign_ins
+        self.invite: Invite | None = None
+        """How the caller is asked to sign in; None where nobody can be."""
 
     @property
     def has_owners(self) -> bool:
