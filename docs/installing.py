@@ -21,7 +21,8 @@ def servers() -> str:
     lines = ["| server | what it is | install | run without installing |", "|---|---|---|---|"]
     for name in targets.installed():
         launch = launch_of(name)
-        uvx = " ".join(f"'{word}'" if "[" in word else word for word in launch.uvx())
+        # In a clone: toolcharter is in no package index.
+        uvx = f"uvx --from '.[{launch.extra}]' {launch.script}"
         lines.append(f"| `{launch.script}` | {launch.description} | `{launch.requirement()}` | `{uvx}` |")
     return "\n".join(lines)
 
@@ -45,7 +46,7 @@ def blocks() -> str:
 
 def _blocks(client: KnownClient) -> str:
     file = ClientFile(client, client.file(LINUX))
-    started = f"### {client.title}\n\n```{client.format}\n{file.show(EXAMPLE)}\n```"
+    started = f"### {client.title}\n\n```{client.format}\n{file.show([EXAMPLE])}\n```"
     if not client.takes_addresses:
         return f"{started}\n\nIt reaches addresses only as connectors, which are added in its own settings."
     return f"{started}\n\nFor one that runs:\n\n```{client.format}\n{file.show(ADDRESS)}\n```"

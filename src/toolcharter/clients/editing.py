@@ -61,11 +61,6 @@ def take_out(text: str, format: Format, path: Sequence[str]) -> str:
     return _checked(document, new, _without(data, path), path)
 
 
-def show(format: Format, path: Sequence[str], entry: Mapping[str, Any]) -> str:
-    """An entry as it would be in an empty file."""
-    return DOCUMENTS[format].set_value("", path, dict(entry)).rstrip("\n")
-
-
 def _checked(document: DocumentFormat, new: str, expected: dict[str, Any], path: Sequence[str]) -> str:
     try:
         is_right = _pruned(document.read(new), path) == _pruned(expected, path)

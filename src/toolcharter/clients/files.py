@@ -1,10 +1,12 @@
 """The files of clients: read, changed as a whole or not at all, and copied before."""
 
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -15,6 +17,8 @@ from toolcharter.clients.entry import ServerEntry, read_entry
 from toolcharter.clients.known import CLIENTS, KnownClient, Places, Scope
 
 PRIVATE, SHARED = 0o600, 0o644
+MAX_COPIES = 3
+"""Copies of one file that are kept."""
 SCOPES: tuple[Scope, ...] = ("user", "project")
 
 
@@ -26,8 +30,12 @@ class ClientFile(NamedTuple):
 
     def read(self) -> list[ServerEntry]:
         """The servers in it; none if it does not exist. Raises CannotStart if it cannot be read."""
+        return self.entries(read_text(self.path))
+
+    def entries(self, text: str) -> list[ServerEntry]:
+        """The servers in a text of the file. Raises CannotStart if it cannot be read."""
         try:
-            servers = editing.read(read_text(self.path), self.client.format).get(self.client.member)
+            servers = editing.read(text, self.client.format).get(self.client.member)
         except BrokenDocument as error:
             raise CannotStart(f"{self.path} cannot be read: {error}") from None
         if not isinstance(servers, dict):
@@ -43,9 +51,26 @@ class ClientFile(NamedTuple):
         """The text of the file without a server."""
         return editing.take_out(text, self.client.format, (self.client.member, name))
 
-    def show(self, entry: ServerEntry) -> str:
-        """An entry as it would be in an empty file."""
-        return editing.show(self.client.format, (self.client.member, entry.name), self.client.form(entry))
+    def remove(self, names: Sequence[str]) -> Path | None:
+        """Take servers out: put back the text from before they were added, where nothing else has changed since.
+
+        Returns the copy of the text that had them, if one was kept.
+        """
+        current, member = read_text(self.path), self.client.member
+        entries = editing.read(current, self.client.format)[member]
+
+        def add_again(text: str) -> str:
+            for name in (name for name in entries if name in names):
+                text = editing.put(text, self.client.format, (member, name), entries[name])
+            return text
+
+        if restore(self.path, current, add_again):
+            return None
+        return change(self.path, lambda text: reduce(self.take_out, names, text))
+
+    def show(self, entries: Iterable[ServerEntry]) -> str:
+        """Servers as they would be in an empty file."""
+        return reduce(self.put, entries, "").rstrip("\n")
 
 
 def existing_files(places: Places) -> Iterator[ClientFile]:
@@ -76,8 +101,43 @@ def change(path: Path, edit: Callable[[str], str], *, is_shared: bool = False) -
     if new == old:
         return None
     copy = None if is_new else _copy(path)
-    _write(path, new, SHARED if is_shared else PRIVATE)
+    try:
+        _write(path, new, SHARED if is_shared else PRIVATE)
+    except CannotStart:
+        if copy is not None:
+            copy.unlink(missing_ok=True)
+        raise
+    for old_copy in copies(path)[MAX_COPIES:]:
+        old_copy.unlink(missing_ok=True)
     return copy
+
+
+def copies(path: Path) -> list[Path]:
+    """The copies of a file, the newest first."""
+    pattern = re.compile(rf"{re.escape(path.name)}\.(\d{{8}}-\d{{6}})(?:-(\d+))?\.bak")
+    found = [(match, file) for file in path.parent.iterdir() if (match := pattern.fullmatch(file.name))]
+    return [file for _, file in sorted(found, key=lambda one: (one[0][1], int(one[0][2] or 1)), reverse=True)]
+
+
+def restore(path: Path, current: str, redo: Callable[[str], str]) -> bool:
+    """Undo a change byte for byte: put back the copy from which `redo` makes the current text, if there is one.
+
+    A file that did not exist before the change is removed.
+    """
+    path = path.resolve()
+    for copy in copies(path):
+        old = read_text(copy)
+        try:
+            is_origin = redo(old) == current
+        except (BrokenDocument, CannotEdit):
+            continue
+        if is_origin:
+            _write(path, old, PRIVATE)
+            return True
+    if not copies(path) and redo("") == current:
+        path.unlink()
+        return True
+    return False
 
 
 def read_text(path: Path) -> str:
@@ -108,10 +168,14 @@ def _write(path: Path, text: str, mode: int) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
         new = Path(name)
-        new.chmod(path.stat().st_mode if path.exists() else mode)
-        new.replace(path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+            new.chmod(path.stat().st_mode if path.exists() else mode)
+            new.replace(path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
     except OSError as error:
-        raise CannotStart(f"{path} cannot be written: {error.strerror}.") from None
+        raise CannotStart(f"{path} cannot be written, and was not changed: {error.strerror}.") from None

@@ -6,11 +6,13 @@ is made absolute. The old file is kept as a copy beside it.
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from mcp_core.mcp_log import redact_text
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
@@ -19,8 +21,11 @@ from toolcharter.clients.program import command_of
 from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.commands.interface import is_address
 from toolcharter.local import targets
+from toolcharter.output.terminal import escape_lines
 from toolcharter.packaging.launch import Launch, LaunchSetting, launch_of
 
+PROJECT = "toolcharter"
+"""The distribution of our own servers."""
 NAMES = [client.name for client in CLIENTS]
 
 
@@ -36,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     words.required = False
     add_own_options(parser)
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="variable for the server that it follows, such as a credential",
+    )
     parser.set_defaults(takes_words=True)
 
 
@@ -49,11 +61,10 @@ def add_own_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--http", metavar="URL", help="the address of one server that runs, instead of a command")
     parser.add_argument("--token", help="bearer token for it, which the client's file then has [TOOLCHARTER_TOKEN]")
     parser.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="variable for the servers, such as a credential",
+        "--from",
+        dest="source",
+        metavar="ADDRESS",
+        help="with --scope project: where others get toolcharter, such as git+https://HOST/NAME@COMMIT",
     )
     parser.add_argument("--force", action="store_true", help="write the file also if the client is not installed")
 
@@ -63,6 +74,8 @@ class Wanted(NamedTuple):
 
     name: str
     words: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    """Its variables: those of the --env that follow its name."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,8 +92,7 @@ def run(options: argparse.Namespace) -> int:
         return _remove(file, [one.name for one in wanted])
     entries = list(_entries(client, wanted, options))
     if options.show:
-        for entry in entries:
-            print(file.show(entry))
+        print(file.show(entries))
         return os.EX_OK
     if options.scope == "user" and not options.force and not client.is_installed(places):
         missing = client.trace(places)
@@ -114,8 +126,23 @@ def _add(file: ClientFile, entries: Sequence[ServerEntry], *, is_shared: bool) -
         return os.EX_OK
     print(f"{file.client.title} now has {names}. {file.client.restart}.")
     _print_file(file.path, copy)
+    known = {entry.name: entry for entry in file.entries(before)}
+    for entry in file.read():
+        if entry.name in {one.name for one in entries} and (old := known.get(entry.name)) is not None:
+            _print_change(old, entry)
     print(f"To see whether it works: toolcharter doctor {file.client.name}")
     return os.EX_OK
+
+
+def _print_change(old: ServerEntry, new: ServerEntry) -> None:
+    """Say what was there under the same name, without variables, which may be secrets."""
+    if (before := old.url or shlex.join(old.command)) != (new.url or shlex.join(new.command)):
+        print(f"  {new.name} was there with another command, which is replaced: {escape_lines(redact_text(before))}")
+    elif old.environment != new.environment:
+        names = {*old.environment.items()} ^ {*new.environment.items()}
+        print(f"  {new.name} was there; changed variables: {', '.join(sorted({name for name, _ in names}))}")
+    if not new.is_enabled:
+        print(f"  {new.name} is switched off there, and stays so. Switch it on in the client.")
 
 
 def _remove(file: ClientFile, names: Sequence[str]) -> int:
@@ -125,12 +152,7 @@ def _remove(file: ClientFile, names: Sequence[str]) -> int:
         print(f"{file.client.title} does not have {', '.join(names)}. {file.path}")
         return os.EX_OK
 
-    def edit(text: str) -> str:
-        for name in there:
-            text = file.take_out(text, name)
-        return text
-
-    copy = files.change(file.path, edit)
+    copy = file.remove(there)
     print(f"{file.client.title} no longer has {', '.join(there)}. {file.client.restart}.")
     _print_file(file.path, copy)
     return os.EX_OK
@@ -144,7 +166,6 @@ def _print_file(path: Path, copy: Path | None) -> None:
 
 
 def _entries(client: KnownClient, wanted: Sequence[Wanted], options: argparse.Namespace) -> Iterator[ServerEntry]:
-    environment = dict(name_and_value("--env", word) for word in options.env)
     if options.http is not None:
         yield _remote(client, wanted, options)
         return
@@ -152,9 +173,21 @@ def _entries(client: KnownClient, wanted: Sequence[Wanted], options: argparse.Na
     for one in wanted:
         launch = launch_of(one.name if is_shared else targets.absolute(one.name))
         # In a file that others use too, nothing may be a path of this machine.
-        command = launch.uvx(pinned=True) if is_shared else command_of(launch)
+        command = _shared_command(launch, options.source) if is_shared else command_of(launch)
         words = one.words if is_shared else tuple(_absolute_words(launch, one.words))
-        yield ServerEntry(launch.name, (*command, *words), environment, description=launch.description)
+        yield ServerEntry(launch.name, (*command, *words), one.environment, description=launch.description)
+
+
+def _shared_command(launch: Launch, source: str | None) -> tuple[str, ...]:
+    """The command in a file that others use too: with uvx, from a source that they can reach."""
+    if source is not None:
+        return ("uvx", "--from", f"{launch.requirement()} @ {source}", *launch.command)
+    if launch.distribution == PROJECT:
+        raise UsageError(
+            f"{PROJECT} is not in a package index, and others cannot use the one on this machine. Give its source: "
+            "--from git+https://HOST/NAME@COMMIT, or the address of a wheel."
+        )
+    return launch.uvx(pinned=True)
 
 
 def _remote(client: KnownClient, wanted: Sequence[Wanted], options: argparse.Namespace) -> ServerEntry:
@@ -205,11 +238,15 @@ def _read_words(options: argparse.Namespace) -> list[Wanted]:
     own, words = parser.parse_known_args(options.words)
     for name, value in vars(own).items():
         if value != parser.get_default(name):
-            setattr(options, name, [*options.env, *value] if name == "env" else value)
+            setattr(options, name, value)
     is_name_enough = options.remove or options.http is not None
-    if not is_name_enough:
-        return list(_divide(words))
-    return [Wanted(launch_of(word).name if targets.is_file(word) else word) for word in words]
+    if is_name_enough:
+        if options.env or any(word.partition("=")[0] == "--env" for word in words):
+            raise UsageError("--env sets a variable of a server that the client starts. Leave it out here.")
+        return [Wanted(launch_of(word).name if targets.is_file(word) else word) for word in words]
+    if options.env:
+        raise UsageError("--env stands before the name of its server. Write: SERVER --env NAME=VALUE.")
+    return list(_divide(words))
 
 
 def _unnamed(file: ClientFile, options: argparse.Namespace) -> list[Wanted]:
@@ -229,8 +266,16 @@ def _divide(words: Sequence[str]) -> Iterator[Wanted]:
         launch = _installed(name)
         settings = {setting.option: setting for setting in launch.settings if setting.option}
         own: list[str] = []
+        environment: dict[str, str] = {}
         while rest and rest[0].startswith("-"):
-            option, separator, _ = rest[0].partition("=")
+            option, separator, value = rest[0].partition("=")
+            if option == "--env":
+                if not separator and len(rest) == 1:
+                    raise UsageError(f"{name}: --env needs NAME=VALUE.")
+                variable, text = name_and_value("--env", value if separator else rest[1])
+                environment[variable] = text
+                del rest[: 1 if separator else 2]
+                continue
             setting = settings.get(option)
             if setting is None:
                 raise UsageError(_unknown_option(name, option, list(settings)))
@@ -239,7 +284,7 @@ def _divide(words: Sequence[str]) -> Iterator[Wanted]:
                 raise UsageError(f"{name}: {option} needs a value.")
             own += rest[:length]
             del rest[:length]
-        yield Wanted(name, tuple(own))
+        yield Wanted(name, tuple(own), environment)
 
 
 def _installed(name: str) -> Launch:

@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from toolcharter.contract.tool_diff import diff_tools
 
 FOLDER = Path("contracts")
 DIFFERS = 1
+SECURITY_FINDING = "security-finding"
+"""The kind of change that a security rule has found."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (parser.usage or "").replace(" SERVER", " [SERVER]")
     parser.add_argument("--output", metavar="FILE", type=Path, help="the lock file; default: contracts/NAME.json")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the server differs from its lock")
+    parser.add_argument(
+        "--unreleased",
+        action="store_true",
+        help="nobody uses these tools yet: the file says so, and they may change until `toolcharter package`",
+    )
     parser.add_argument(
         "--relock", action="store_true", help="write the file even if that breaks the contract, or it was edited"
     )
@@ -92,9 +100,9 @@ async def _run(options: argparse.Namespace, server: str | None) -> int:
     lock = await read(server, options)
     file: Path = options.output or _default_file(server, lock.server)
     if not options.check:
-        return _write(file, lock, relock=options.relock)
+        return _write(file, replace(lock, is_released=not options.unreleased), relock=options.relock)
     words = [server or "", f"--output {file}" if options.output else "", "" if server else "-- COMMAND"]
-    return _check(file, lock, " ".join(["`toolcharter lock", *filter(None, words)]) + "`")
+    return _check(file, lock, " ".join(["toolcharter lock", *filter(None, words)]))
 
 
 async def read(server: str | None, options: argparse.Namespace) -> Lock:
@@ -134,10 +142,20 @@ def _security_findings(old: Lock, new: Lock, changed: Sequence[str]) -> list[Cha
         for lock in (old, new)
     )
     return [
-        Change("security-finding", one.tool or "", f"$.{one.path}", f"{one.rule} {one.name}: {one.message}")
+        Change(SECURITY_FINDING, one.tool or "", f"$.{one.path}", f"{one.rule} {one.name}: {one.message}")
         for one in after
         if one not in before
     ]
+
+
+def mark_released(folder: Path) -> list[Path]:
+    """Say in the locks of a project that its tools are used from now on. Returns the files that did not say so."""
+    files = [file for file in sorted((folder / FOLDER).glob("*.json")) if is_lock(read_json(file))]
+    locks = {file: parse_lock(read_json(file), str(file)) for file in files}
+    for file, lock in locks.items():
+        if not lock.is_released:
+            file.write_text(replace(lock, is_released=True).to_text(), encoding="utf-8")
+    return [file for file, lock in locks.items() if not lock.is_released]
 
 
 def print_changes(changes: list[Change]) -> None:
@@ -158,7 +176,7 @@ def _default_file(target: str | None, server: str) -> Path:
 
 def _check(file: Path, lock: Lock, command: str) -> int:
     if not file.exists():
-        raise CannotRun(f"{file} does not exist. Write it with {command}.")
+        raise CannotRun(f"{file} does not exist. Write it with `{command}`.")
     old = _parse(read_json(file), str(file))
     if old.digests() == lock.digests():
         print(f"{file}: {count(len(lock.tools), 'tool')}, as locked.")
@@ -167,15 +185,24 @@ def _check(file: Path, lock: Lock, command: str) -> int:
     print_changes(changes)
     if not changes:
         print("The schemas are written differently, but mean the same.")
-    print(f"{file} is out of date. If the change is intended, run {command} and commit the file.")
+    if any(_breaks(old, change) for change in changes):
+        command = command.replace("toolcharter lock", "toolcharter lock --relock", 1)
+    print(f"{file} is out of date. If the change is intended, run `{command}` and commit the file.")
     return DIFFERS
+
+
+def _breaks(old: Lock, change: Change) -> bool:
+    """Whether a change breaks a lock. In one that was never released, only a security finding does."""
+    return change.is_breaking and (old.is_released or change.kind == SECURITY_FINDING)
 
 
 def _write(file: Path, lock: Lock, *, relock: bool) -> int:
     changes: list[Change] = []
     if file.exists() and not relock:
-        changes = compare(_parse(read_json(file), str(file)), lock)
-        if any(change.is_breaking for change in changes):
+        old = _parse(read_json(file), str(file))
+        lock = replace(lock, is_released=old.is_released and lock.is_released)
+        changes = compare(old, lock)
+        if any(_breaks(old, change) for change in changes):
             print_changes(changes)
             print(f"{file} was not written, because the change would break its contract. --relock writes it anyway.")
             return DIFFERS

@@ -41,7 +41,7 @@ def _lock(project: NewProject, folder: Path) -> None:
     parser = argparse.ArgumentParser()
     lock.add_arguments(parser)
     file = folder / "contracts" / f"{project.project}.json"
-    options = parser.parse_args([f"{project.package}.app:build", "--output", str(file)])
+    options = parser.parse_args([f"{project.package}.app:build", "--output", str(file), "--unreleased"])
     options.command = []
     with _importing_from(folder.absolute() / "src"):
         lock.run(options)

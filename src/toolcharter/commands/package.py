@@ -15,7 +15,7 @@ from typing import Any
 
 from mcp_core.settings.model import Settings, settings_type
 from mcp_core.settings.sources import resolve_settings
-from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands import CannotRun, UsageError, lock
 from toolcharter.local import targets
 from toolcharter.packaging.bundle import MANIFEST_VERSIONS
 from toolcharter.packaging.folder import bundle_name, package_files, write_files
@@ -49,9 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Package the servers, and say what is left to do."""
+    named = _targets(options.servers or ["."])
     servers = [
         read_server(name, namespace=options.namespace, folder=folder, given=_given(options, name))
-        for name, folder in _targets(options.servers or ["."])
+        for name, folder in named
     ]
     output: Path = options.output
     try:
@@ -61,6 +62,9 @@ def run(options: argparse.Namespace) -> int:
         raise CannotRun(f"{error.filename} cannot be written: {error.strerror}.") from None
     for server in servers:
         _report(server, files, output)
+    for folder in {folder for _, folder in named if folder is not None}:
+        for file in lock.mark_released(folder):
+            print(f"{file}: the tools are a contract from now on; `toolcharter lock` refuses what would break it.")
     return os.EX_OK
 
 

@@ -26,6 +26,8 @@ class Lock:
     server: str
     version: str | None
     tools: Mapping[str, ListedTool]
+    is_released: bool = True
+    """Whether agents use these tools already. In a project that was never released, everything may change."""
 
     @classmethod
     def from_tools(cls, server: str, version: str | None, tools: Iterable[ListedTool]) -> "Lock":
@@ -39,7 +41,8 @@ class Lock:
     def to_text(self) -> str:
         """Canonical JSON: sorted keys, two spaces, a newline at the end."""
         tools = {name: _entry(tool) for name, tool in self.tools.items()}
-        whole = {"contract": FORMAT, "server": self.server, "version": self.version, "tools": tools}
+        whole: dict[str, Any] = {} if self.is_released else {"released": False}
+        whole |= {"contract": FORMAT, "server": self.server, "version": self.version, "tools": tools}
         return json.dumps(whole, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -82,7 +85,7 @@ def parse_lock(content: Any, name: str) -> Lock:
             raise InvalidLock(
                 f"{name}: {tool!r} does not match its digest, so the file was edited. {_REWRITE.format(name)}"
             )
-    return Lock(server, version, tools)
+    return Lock(server, version, tools, fields.get("released") is not False)
 
 
 def _object(value: Any, name: str, problem: str) -> Mapping[str, Any]:

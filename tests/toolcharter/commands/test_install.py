@@ -51,13 +51,13 @@ def test_servers_are_added_with_their_options_and_absolute_paths_and_taken_out_a
     written = editing.read(text, "json")["mcpServers"]
     assert written.pop("other") == {"command": "x"}
     assert written == {
-        "todo": {"command": program("todo"), "args": ["--user", "ana"], "env": {"KEY": "v"}},
+        "todo": {"command": program("todo"), "args": ["--user", "ana"]},
         "guide": {
             "command": program("guide"),
             "args": ["--docs-root", str(home / "project/docs")],
             "env": {"KEY": "v"},
         },
-        "atl": {"command": program("atl"), "args": ["--read-only"], "env": {"KEY": "v"}},
+        "atl": {"command": program("atl"), "args": ["--read-only"]},
     }
     # Again: nothing to do, and no further copy.
     code, out, _ = run(capsys, "install", "cursor", *words)
@@ -67,6 +67,7 @@ def test_servers_are_added_with_their_options_and_absolute_paths_and_taken_out_a
     assert file.read_text() == old
 
 
+FROM = ("--from", "git+https://git.example/toolcharter@0123abc")
 SERVER = """
 from toolcharter import App, Settings
 
@@ -85,7 +86,7 @@ def test_a_server_in_a_file_is_added_by_its_path_with_its_own_options_and_taken_
     entry = json.loads((home / CURSOR).read_text())["mcpServers"]["mine"]
     assert (Path(entry["command"]).name, entry["args"]) == ("toolcharter", args)
     assert run(capsys, "install", "cursor", "server.py", "--wrds", "x")[2].startswith("server.py has no option --wrds")
-    shown = json.loads(run(capsys, "install", "cursor", "server.py:build", "--scope", "project", "--print")[1])
+    shown = json.loads(run(capsys, "install", "cursor", "server.py:build", "--scope", "project", *FROM, "--print")[1])
     assert shown["mcpServers"]["mine"]["args"][-2:] == ["stdio", "server.py:build"]
     assert run(capsys, "install", "cursor", "--remove", "server.py")[1].startswith("Cursor no longer has mine.")
 
@@ -131,10 +132,78 @@ def test_without_names_the_options_of_servers_that_the_client_has_stay(capsys, h
 
 
 def test_a_file_of_a_project_has_no_path_of_this_machine(capsys, home: Path):
-    assert run(capsys, "install", "vscode", "--scope", "project", "guide", "--docs-root", "docs")[0] == 0
+    words = ("install", "vscode", "--scope", "project", "guide", "--docs-root", "docs")
+    code, _, error = run(capsys, *words)
+    assert (code, error.startswith("toolcharter is not in a package index, and others cannot use")) == (2, True)
+    assert run(capsys, *words[:4], *FROM, *words[4:])[0] == 0
     written = json.loads((home / "project/.vscode/mcp.json").read_text())["servers"]["guide"]
-    assert written["command"] == "uvx"
-    assert written["args"][2:] == ["mcp-guide", "--docs-root", "docs"]
+    source = f"toolcharter[guide] @ {FROM[1]}"
+    assert (written["command"], written["args"]) == ("uvx", ["--from", source, "mcp-guide", "--docs-root", "docs"])
+
+
+CLIENT_WORDS = ("todo", "--user", "ana", "guide", "--env", "KEY=v")
+ORIGINALS = ("", "{}", '{"mcpServers": {}}', '{\n  "mcpServers": {\n  }\n}\n', '{"a": 1}\n')
+
+
+@pytest.mark.requirement("PKG-2")
+@pytest.mark.parametrize("original", [None, *ORIGINALS])
+def test_a_file_is_byte_for_byte_as_before_when_its_servers_are_removed(capsys, home: Path, original: str | None):
+    file = home / CURSOR
+    if original is not None:
+        file.write_text(original)
+    assert run(capsys, "install", "cursor", *CLIENT_WORDS)[0] == 0
+    assert run(capsys, "install", "cursor", "--remove", "todo", "guide")[0] == 0
+    assert (file.read_text() if file.exists() else None) == original
+
+
+def test_what_was_written_since_stays_when_servers_are_removed(capsys, home: Path):
+    file = home / CURSOR
+    file.write_text('{"mcpServers": {}}')
+    run(capsys, "install", "cursor", "todo")
+    file.write_text(file.read_text().replace("{", '{"mine": 1, ', 1))
+    assert run(capsys, "install", "cursor", "--remove", "todo")[0] == 0
+    assert json.loads(file.read_text())["mine"] == 1
+
+
+def test_three_copies_are_kept_and_a_failed_write_leaves_none(capsys, home: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / CURSOR).write_text('{"n": 0}')
+    for number in range(5):
+        assert run(capsys, "install", "cursor", "todo", "--user", f"user{number}")[0] == 0
+    copies = sorted((home / ".cursor").glob("*.bak"))
+    assert len(copies) == 3
+    assert "user3" in max(copies, key=lambda copy: (copy.stat().st_mtime_ns, copy.name)).read_text()
+    before = sorted((home / ".cursor").iterdir())
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    code, _, error = run(capsys, "install", "cursor", "todo", "--user", "last")
+    assert (code, error.endswith("cannot be written, and was not changed: No space left on device.\n")) == (1, True)
+    assert sorted((home / ".cursor").iterdir()) == before
+
+
+def test_an_entry_of_the_same_name_that_differs_or_is_off_is_told(capsys, home: Path):
+    old = {"command": "/old/mcp-todo", "args": ["--db", "postgresql://ana:s3cret@db/todo"], "disabled": True}
+    (home / CURSOR).write_text(json.dumps({"mcpServers": {"todo": old}}))
+    out = run(capsys, "install", "cursor", "todo")[1]
+    assert "todo was there with another command, which is replaced: /old/mcp-todo --db postgresql://ana:[red" in out
+    assert "todo is switched off there, and stays so. Switch it on in the client." in out
+    assert "s3cret" not in out
+
+
+def test_two_servers_are_shown_as_one_document(capsys, home: Path):
+    shown = json.loads(run(capsys, "install", "cursor", "todo", "guide", "--print")[1])
+    assert list(shown["mcpServers"]) == ["todo", "guide"]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--env", "A=1", "todo", "guide"), "The option --env stands before the name of its server."),
+        (("todo", "--http", "http://127.0.0.1:1/mcp", "--env", "A=1"), "--env sets a variable of a server that the"),
+        (("todo", "--env"), "todo: --env needs NAME=VALUE."),
+    ],
+)
+def test_a_variable_belongs_to_the_server_that_it_follows(capsys, home: Path, words: tuple[str, ...], error: str):
+    code, _, shown = run(capsys, "install", "cursor", *words)
+    assert (code, shown.startswith(error)) == (2, True), shown
 
 
 def test_the_entry_is_shown_and_nothing_is_changed(capsys, home: Path):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolcharter.command_line import run
+from toolcharter.commands.lock import mark_released
 
 ROOT = Path(__file__).parents[3]
 HELLO = str(ROOT / "examples" / "words.py")
@@ -126,15 +127,25 @@ OUT_OF_DATE = (
 def test_a_check_fails_on_any_change_and_says_how(capsys, now, sentence):
     run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
     code, out, err = run(capsys, "lock", write("tools.json", now), "--output", "lock.json", "--check")
-    assert (code, out.splitlines(), err) == (
-        1,
-        [
-            sentence,
-            f"1 change: 1 {sentence.partition(':')[0]}.",
-            OUT_OF_DATE,
-        ],
-        "",
-    )
+    last = OUT_OF_DATE.replace("lock tools", "lock --relock tools") if now is SHORTER else OUT_OF_DATE
+    assert (code, out.splitlines(), err) == (1, [sentence, f"1 change: 1 {sentence.partition(':')[0]}.", last], "")
+    # The command that it names works.
+    command = re.search(r"`toolcharter (.*)`", out)[1].split()
+    assert run(capsys, *command)[0] == 0
+    assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--check")[0] == 0
+
+
+def test_tools_that_were_never_released_may_change_in_every_way_but_not_for_the_worse(capsys):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json", "--unreleased")
+    assert run(capsys, "lock", write("tools.json", SHORTER), "--output", "lock.json")[0] == 0
+    assert json.loads(Path("lock.json").read_text())["released"] is False
+    Path("contracts").mkdir()
+    Path("lock.json").rename("contracts/mine.json")
+    assert mark_released(Path()) == [Path("contracts/mine.json")]
+    assert mark_released(Path()) == []
+    assert "released" not in json.loads(Path("contracts/mine.json").read_text())
+    shortest = json.loads(json.dumps(GREET).replace("50", "10"))
+    assert run(capsys, "lock", write("tools.json", shortest), "--output", "contracts/mine.json")[0] == 1
 
 
 def test_a_check_says_when_only_the_spelling_differs(capsys):
