@@ -107,7 +107,11 @@ class Migrations:
         lines = _read_lines(connection, table_schema.tables_of(expected or ()))
         if not inspect(connection).has_table(self.version_table):
             return SchemaState(None, None, lines, expected)
-        row = connection.execute(text(f"SELECT * FROM {self.version_table}")).mappings().first()  # noqa: S608 - our own name
+        # Each column by its name: PostgreSQL refuses a prepared `SELECT *` after a column was added.
+        version_lines = _read_lines(connection, {self.version_table})
+        signed = any(line.startswith(f"column {self.version_table}.{WRITER_COLUMN} ") for line in version_lines)
+        names = f"version_num, {WRITER_COLUMN}" if signed else "version_num"
+        row = connection.execute(text(f"SELECT {names} FROM {self.version_table}")).mappings().first()  # noqa: S608 - our own names
         version: dict[str, Any] = {} if row is None else {**row}
         return SchemaState(version.get("version_num"), version.get(WRITER_COLUMN), lines, expected)
 
