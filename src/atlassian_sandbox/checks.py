@@ -33,7 +33,7 @@ def shapes(kind: Kind) -> dict[str, JsonObject]:
 
 def operation(method: str, path: str) -> str:
     """The key of an operation: its path without the names of the parameters."""
-    return f"{method} {re.sub(r'{[^}]*}', '{}', path)}"
+    return f"{method} {re.sub(r'{[^{}]*}', '{}', path)}"
 
 
 def check(request: SiteRequest, method: str, path: str) -> None:

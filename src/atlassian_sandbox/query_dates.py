@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from atlassian_sandbox.query_language import Function, Operand
 
 _RELATIVE = re.compile(r"\s*([+-]?)((?:\d+[yMwdhm]\s*)+)$")
-_PART = re.compile(r"(\d+)([yMwdhm])")
+_PART = re.compile(r"(?<!\d)(\d+)([yMwdhm])")
 _SIZES = {"w": timedelta(weeks=1), "d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
 _UNIT_OF = {"day": "d", "week": "w", "month": "M", "year": "y"}
 _FORMATS = ("%Y-%m-%d %H:%M", "%Y/%m/%d %H:%M", "%Y-%m-%d", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M")

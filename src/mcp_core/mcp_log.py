@@ -95,7 +95,7 @@ _SECRET_TEXT = (
     (re.compile(r"(://[^/\s:@]*:)[^/\s]+(@)"), rf"\1{REDACTED}\2"),
     (re.compile(r"(https?://)[^/\s:@]+(@)", re.IGNORECASE), rf"\1{REDACTED}\2"),
     (re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:(?!-----).)*", re.DOTALL), rf"\1{REDACTED}"),
-    (re.compile(r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*"), REDACTED),  # a JWT
+    (re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,}+\.[A-Za-z0-9_-]{5,}+\.[A-Za-z0-9_-]*"), REDACTED),  # a JWT
     (
         # The prefixes that large services give their keys.
         re.compile(

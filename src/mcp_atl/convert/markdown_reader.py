@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PANEL = re.compile(r"\[!(NOTE|IMPORTANT|TIP|WARNING|CAUTION)\]\s*")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
-_DETAILS = re.compile(r"<details>\s*(?:<summary>(.*?)</summary>)?\s*", re.DOTALL)
+_DETAILS = re.compile(r"<details>\s*(?:<summary>(.{0,1000}?)</summary>)?\s*", re.DOTALL)
 _LANGUAGE = re.compile(r"[\w+#.-]+")
 _START_DETAILS, _END_DETAILS = "<details>", "</details>"
 _SOURCE = "source"

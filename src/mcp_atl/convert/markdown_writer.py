@@ -149,7 +149,7 @@ class MarkdownWriter:
 
     def _cell(self, cell: Node, depth: int) -> str:
         body = self.blocks(children(cell), depth + 1)
-        return re.sub(r"\s*\n\s*", "<br>", body.replace("\\\n", "<br>").replace("|", "\\|").strip())
+        return re.sub(r"(?<!\s)\s*\n\s*", "<br>", body.replace("\\\n", "<br>").replace("|", "\\|").strip())
 
 
 def _code(node: Node) -> str:

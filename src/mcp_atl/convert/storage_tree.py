@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from toolcharter import Unavailable
 
-_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)(?:[^<>\"'/]|\"[^\"]*\"|'[^']*'|/(?!>))*+(?P<empty>/?)>")
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*+)(?:[^<>\"'/]|\"[^\"<]*\"|'[^'<]*'|/(?!>))*+(?P<empty>/?)>")
 _DATA, _END_DATA = "<![CDATA[", "]]>"
 _COMMENT, _END_COMMENT = "<!--", "-->"
-_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+_ATTRIBUTE = re.compile(r"(?<![\w:.-])([\w:.-]++)\s*+=\s*+(\"[^\"]*\"|'[^']*')")
 VOID = frozenset({"br", "hr", "img", "col"})
 MAX_DEPTH = 200
 

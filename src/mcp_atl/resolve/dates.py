@@ -14,7 +14,7 @@ MONTHS = 12
 
 def duration(text: str) -> str:
     """A duration that Jira takes, such as `2h 30m`. Plain minutes are written `30m`."""
-    wanted = " ".join(re.findall(r"\d+(?:\.\d+)?[wdhm]", text, re.IGNORECASE)).lower()
+    wanted = " ".join(re.findall(r"(?<!\d)\d++(?:\.\d++)?[wdhm]", text, re.IGNORECASE)).lower()
     if not _DURATION.fullmatch(text.strip()) or not wanted:
         raise InvalidArguments(f"{text!r} is not a duration. Write it as Jira does: 30m, 2h 30m, 1d, 1w 2d.")
     return wanted

@@ -12,7 +12,7 @@ _OPERATOR = re.compile(
 )
 _CQL_FIELD = re.compile(
     r"(?i)(?:^|[\s(])(?:space(?:\.\w+)?|title|ancestor|parent|content|container|macro|mention|contributor|siteSearch"
-    r"|favourite|lastmodified|type\s*(?:=|in\b)\s*\(?\s*\"?(?:page|blogpost|comment|attachment|space)\b)"
+    r"|favourite|lastmodified|type\s*+(?:=|in\b)\s*+\(?\s*+\"?(?:page|blogpost|comment|attachment|space)\b)"
 )
 _ORDER = re.compile(r"(?i)\border\s+by\b")
 _SCOPE = re.compile(r'^(project|board|sprint|space|filter|queue|label):(?:"([^"]+)"|(\S+))\s*(.*)$', re.DOTALL)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mcp_core.audit.chain import Record, parse
 
-_CHECKPOINT = re.compile(r"([^\s:]+):(\d+):([0-9a-f]{64})\b")
+_CHECKPOINT = re.compile(r"(?<![^\s:])([^\s:]++):(\d+):([0-9a-f]{64})\b")
 _MAX_PROBLEMS = 100
 
 

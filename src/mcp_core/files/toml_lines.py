@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 _NAME = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ASSIGNMENT = re.compile(rf"\s*({_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
-_HEADER = re.compile(r"\s*\[(\[)?\s*(.*?)\s*\]?\]\s*(?:#.*)?$")
+_HEADER = re.compile(r"""\[(\[)?((?:[^]"'#]|"(?:\\.|[^"\\])*+"|'[^']*+')*+)\]\]?\s*+(?:#.*)?$""")
 
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'|#[^\n]*|[\[\]{}\n]", re.DOTALL
@@ -29,8 +29,8 @@ class Statement(NamedTuple):
     @property
     def header(self) -> tuple[tuple[str, ...], bool] | None:
         """The keys of a header, and whether it is one of an array of tables; None if it is something else."""
-        found = _HEADER.match(self.text.rstrip("\r\n"))
-        return (dotted_keys(found[2]), found[1] is not None) if found else None
+        found = _HEADER.match(self.text.strip())
+        return (dotted_keys(found[2].strip()), found[1] is not None) if found else None
 
     @property
     def assigned(self) -> re.Match[str] | None:

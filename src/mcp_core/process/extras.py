@@ -14,7 +14,7 @@ SERVERS = "toolcharter.servers"
 """The entry point group in which a package registers its server: NAME = "package.module:build"."""
 OPTIONAL = frozenset({"keyring"})
 """Libraries that servers use where they are installed; `toolcharter.keyring` does without for all of them."""
-_REQUIREMENT = re.compile(r"""([\w.-]+)\s*(?:\[([^\]]*)\])?[^;]*;\s*extra == ["']([^"']+)["']\s*""")
+_REQUIREMENT = re.compile(r"""([\w.-]++)\s*+(?:\[([^\]]*+)\])?[^;]*+;\s*+extra == ["']([^"']+)["']\s*""")
 """A requirement of an extra on every platform."""
 
 

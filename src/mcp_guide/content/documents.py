@@ -11,7 +11,7 @@ from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Stamp
 from mcp_guide.content.front_matter import FrontMatter, split_front_matter
 from mcp_guide.content.patterns import stem
 
-_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#[ \t]++(.*[^ \t#\n])[ \t#]*$", re.MULTILINE)
 _MAX_HEADING_PLACE = 2_000
 _NOT_IN_TEXT = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
 # UTF-32 before UTF-16: its byte order mark begins with that of UTF-16.

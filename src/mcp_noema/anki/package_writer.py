@@ -79,7 +79,7 @@ DROP TABLE log;
 """
 """The id of a review is its time in milliseconds; an id that is taken is replaced by the next free one."""
 _COPY_BYTES = 1 << 20
-_HTML_TAG = re.compile(r"<[^>]*>")
+_HTML_TAG = re.compile(r"<[^<>]*>")
 _QUEUES = {CardState.NEW: 0, CardState.LEARNING: 1, CardState.REVIEW: 2, CardState.RELEARNING: 1}
 _SUSPENDED_QUEUE, _BURIED_QUEUE = -1, -3
 _LEARNING_QUEUE, _DAY_LEARNING_QUEUE = 1, 3

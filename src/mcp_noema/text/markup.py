@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 _SOURCE = re.compile(rf"\s(?:src|data)\s*=\s*({_VALUE})", re.IGNORECASE)
 _REMOTE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
-_LINE_END = re.compile(r"[ \t]+\n")
+_LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 

@@ -19,7 +19,7 @@ _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)")
 _ESCAPES = re.compile(
     r"(?:\\x[0-9a-fA-F]{2}){8,}|(?:\\u[0-9a-fA-F]{4}){6,}|(?:&#x?[0-9a-fA-F]+;\s?){8,}|(?:%[0-9A-Fa-f]{2}){12,}"
 )
-_READABLE = re.compile(r"[A-Za-z]{2,}[ ,.:]+[A-Za-z]+[ ,.:]+[A-Za-z]{2,}")
+_READABLE = re.compile(r"[A-Za-z]{2}[ ,.:]{1,9}[A-Za-z]{1,40}[ ,.:]{1,9}[A-Za-z]{2}")
 _MORSE = re.compile(r"(?<!\S)(?:[.-]{1,6}(?: +/ +| +)){14,}[.-]{1,6}(?!\S)")
 _SPACED = re.compile(r"(?<!\S)(?:[A-Za-z] +){9,}[A-Za-z](?!\w)")
 _MIXED = re.compile(r"(?<!\w)(?=[a-z0-9]*[013457])(?=[0-9]*[a-z])[a-z0-9]{3,}(?!\w)")

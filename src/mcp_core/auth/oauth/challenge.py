@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-_PARAMETER = re.compile(r'\s*,?\s*([A-Za-z0-9!#$%&\'*+.^_`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))')
-_SCHEME = re.compile(r"\s*,?\s*([A-Za-z][A-Za-z0-9_-]*)(?=\s|,|$)")
+_BETWEEN = re.compile(r"[\s,]*+")
+_PARAMETER = re.compile(r'([A-Za-z0-9!#$%&\'*+.^_`|~-]++)\s*+=\s*+(?:"((?:[^"\\]|\\.)*+)("?)|([^\s,"]++))')
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*+)(?=\s|,|$)")
+_OTHER = re.compile(r"[^\s,]++")
 _LONGEST = 8192
 
 
@@ -35,10 +37,12 @@ def read_challenge(values: Iterable[str]) -> Challenge:
 def _bearer(value: str) -> dict[str, str] | None:
     position, scheme = 0, ""
     found: dict[str, str] | None = None
-    while position < len(value):
+    while (position := _BETWEEN.match(value, position).end()) < len(value):  # pyright: ignore[reportOptionalMemberAccess]
         if (parameter := _PARAMETER.match(value, position)) is not None:
+            quoted, plain = parameter[2], parameter[4]
+            if quoted is not None and not parameter[3]:
+                break  # the end of the text is missing
             if scheme == "bearer" and found is not None:
-                quoted, plain = parameter[2], parameter[3]
                 text = re.sub(r"\\(.)", r"\1", quoted) if quoted is not None else plain
                 found.setdefault(parameter[1].lower(), text)
             position = parameter.end()
@@ -48,5 +52,5 @@ def _bearer(value: str) -> dict[str, str] | None:
             scheme, position = start[1].lower(), start.end()
             found = {} if scheme == "bearer" else found
         else:
-            position += 1
+            position = _OTHER.match(value, position).end()  # pyright: ignore[reportOptionalMemberAccess]
     return found

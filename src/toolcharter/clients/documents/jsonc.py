@@ -11,7 +11,7 @@ from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit, pos
 from toolcharter.clients.documents.values import nest
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*(?:(?!/\*).)*?\*/", re.DOTALL)
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _BLANK = "\ufeff \t\r\n"
 _DECODER = json.JSONDecoder()

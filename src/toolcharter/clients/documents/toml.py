@@ -11,7 +11,7 @@ from toolcharter.clients.documents import layout
 from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.documents.values import find, with_value
 
-_PLACE = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE = re.compile(r"(?<!\s)\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class Table(NamedTuple):

@@ -121,7 +121,7 @@ def _charter_option(governor: "Governor") -> str:
 def _words(sentence: str) -> Html:
     """The sentence about a change, with the words that were removed and added as such."""
     marked = {"[-": "del", "{+": "ins"}
-    parts = re.split(r"(\[-.*?-\]|\{\+.*?\+\})", sentence, flags=re.DOTALL)
+    parts = re.split(r"(\[-(?:(?!\[-).)*?-\]|\{\+(?:(?!\{\+).)*?\+\})", sentence, flags=re.DOTALL)
     return join(*(element(marked[part[:2]], part[2:-2]) if at % 2 else part for at, part in enumerate(parts)))
 
 

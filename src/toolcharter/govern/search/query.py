@@ -4,7 +4,7 @@ import re
 
 from toolcharter.evaluate.words import content_words
 
-_PLACE = re.compile(r"https?://\S+|[\w.~-]*/[\w./-]+|\b[\w-]+\.[a-z][a-z0-9]{1,4}\b")
+_PLACE = re.compile(r"https?://\S+|(?<![\w.~-])[\w.~-]*+/[\w./-]+|(?<![\w-])[\w-]++\.[a-z][a-z0-9]{1,4}\b")
 _FORMATS = {
     "csv": "csv table",
     "docx": "word document",

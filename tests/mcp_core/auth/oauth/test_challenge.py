@@ -1,5 +1,7 @@
 """Challenges in `WWW-Authenticate`."""
 
+import time
+
 import pytest
 
 from mcp_core.auth.oauth.challenge import Challenge, read_challenge
@@ -21,3 +23,11 @@ from mcp_core.auth.oauth.challenge import Challenge, read_challenge
 )
 def test_a_challenge_is_read_among_others(values: list[str], expected: Challenge):
     assert read_challenge(values) == expected
+
+
+@pytest.mark.parametrize("text", ["Bearer" + " " * 8000, "Bearer " + "a=" * 4000, "a!" * 4000, 'Bearer a="\\" ' * 800])
+def test_a_challenge_takes_linear_time_to_read(text: str):
+    began = time.process_time()
+    for _ in range(10):
+        read_challenge([text])
+    assert time.process_time() - began < 1  # one of 4,000 spaces took minutes

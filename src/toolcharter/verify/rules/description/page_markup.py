@@ -6,7 +6,7 @@ from toolcharter.verify.rule import Problem, Rule
 
 _MARKUP = re.compile(
     r"<br\s*/?>|</(?:p|b|i|u|ul|ol|li|div|span|h[1-6]|a|strong|em|table|tr|td|th|code|pre|font)>|"
-    r"&(?:nbsp|lt|gt|amp|quot|apos|#\d{2,5});|!\[[^\]\n]*\]\([^)\n]*\)|^[ \t]*\|(?: ?:?-{3,}:? ?\|)+",
+    r"&(?:nbsp|lt|gt|amp|quot|apos|#\d{2,5});|!\[[^\[\]\n]*+\]\([^()\n]*+\)|^[ \t]*\|(?: ?:?-{3,}:? ?\|)+",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|'[^'\n]{1,20}'")

@@ -10,8 +10,8 @@ _NAMESPACE_END = re.compile(r"[./:]")
 _STYLES = {
     "snake_case": re.compile(r"[a-z0-9]+(_+[a-z0-9]+)+"),
     "kebab-case": re.compile(r"[a-z0-9]+(-+[a-z0-9]+)+"),
-    "camelCase": re.compile(r"[a-z]+[a-z0-9]*([A-Z][A-Za-z0-9]*)+"),
-    "PascalCase": re.compile(r"([A-Z][a-z0-9]+){2,}|[A-Z]+[a-z0-9]+[A-Za-z0-9]*"),
+    "camelCase": re.compile(r"[a-z][a-z0-9]*+[A-Z][A-Za-z0-9]*+"),
+    "PascalCase": re.compile(r"([A-Z][a-z0-9]+){2,}|[A-Z]++[a-z0-9][A-Za-z0-9]*+"),
 }
 _ONE_WORD = re.compile(r"[a-z0-9]*")
 _DECLARED = {"snake": "snake_case", "kebab": "kebab-case"}

@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"['\"`“]([\w .:/+-]{1,30})['\"`”]")
 _BARE = re.compile(
     r"^\(?\[?([\w-]{1,20}(?:\s*(?:,|\|)\s*(?:or\s+|and\s+)?[\w-]{1,20}|\s+or\s+[\w-]{1,20})+)\]?\)?\s*(?:\(|;|$)"
 )
-_BETWEEN = re.compile(r"\s*(?:,|\|)\s*(?:or\s+|and\s+)?|\s+or\s+")
+_BETWEEN = re.compile(r"(?<!\s)\s*(?:,|\|)\s*(?:or\s+|and\s+)?|(?<!\s)\s+or\s+")
 _OPEN_ENDED = re.compile(
     r"\be\.?g\b|\bexample|such as|\blike\b|\betc\b|\.\.\.|in (?:the )?format|formatted|\bany\b|\burl|comma|list of"
     r"|multiple|separated|regex|combin|modifier|wildcard|prefix|suffix|path\b|synonym|aka\b|\bid\b|name of",

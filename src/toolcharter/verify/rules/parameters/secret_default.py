@@ -7,7 +7,7 @@ from toolcharter.verify.rule import Problem, Rule
 
 _SECRET = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}"
-    r"|AIza[\w-]{30,}|glpat-[\w-]{16,}|eyJ[\w-]{15,}\.[\w-]{15,}\.[\w-]+|sk_live_\w{10,}|hf_[A-Za-z0-9]{20,})"
+    r"|AIza[\w-]{30,}|glpat-[\w-]{16,}|(?<![\w-])eyJ[\w-]{15,}+\.[\w-]{15,}\.[\w-]+|sk_live_\w{10,}|hf_[A-Za-z0-9]{20,})"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]{3,}@"
 )
 _PLACEHOLDER = re.compile(r"x{4,}|your|example|user(name)?:pass|<|\*{3}|1234567|placeholder|password@", re.IGNORECASE)

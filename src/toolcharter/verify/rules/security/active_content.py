@@ -14,7 +14,7 @@ _ACTIVE = re.compile(
     r"|<[a-z]+[^>]{0,60}\son(?:error|load|click|mouseover)\s*="
     r"|\bjavascript:\s*[a-z(]"
     r"|\bdata:text/html"
-    r"|!\[[^\]]*\]\(\s*https?://[^)]*[?&=][^)]*\)",
+    r"|!\[[^\[\]]*+\]\(\s*+https?://[^()?&=]*+[?&=][^()]*+\)",
     re.IGNORECASE,
 )
 _ABOUT_MARKUP = re.compile(
