@@ -9,7 +9,7 @@ from toolcharter import ToolError
 from toolcharter.keyring import system_keyring
 
 APPS = "https://id.atlassian.com/manage-profile/apps"
-"""Where a person revokes what they granted to an OAuth app."""
+"""The page on which a person revokes the access of an OAuth app."""
 
 
 def command(arguments: Sequence[str]) -> int:

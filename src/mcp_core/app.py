@@ -129,7 +129,7 @@ class App:
         self.name, self.version, self._instructions = name, version, instructions
         self.description, self.notice = description, notice
         self.skills = skills
-        """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
+        """The skills that a plugin for coding agents brings along. They are read when a plugin is made, not before."""
         self.registry = ToolRegistry(naming, strict=strict)
         self.tools_version = 0
         """Counts how often the tools changed. Hosts write their lists again when it changes."""

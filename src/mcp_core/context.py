@@ -47,7 +47,7 @@ class UserAnswer(NamedTuple):
     action: str
     """accept, decline or cancel."""
     content: Mapping[str, Any] = MappingProxyType({})
-    """What they filled in, by field; empty unless they accepted."""
+    """The values that they filled in, by field; empty unless they accepted."""
 
     @property
     def is_accepted(self) -> bool:

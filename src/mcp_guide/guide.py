@@ -33,7 +33,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 JsonObject = dict[str, Any]
 GuideResult = Result[JsonObject]
-"""What every tool of the guide returns."""
+"""The result of every tool of the guide."""
 ReportIndexing = Callable[[int, int], None]
 """Called with the number of documents in the index, and of all documents."""
 ANONYMOUS = "anonymous:"

@@ -52,7 +52,7 @@ _SWITCH_WORDS: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("true", "on", "yes"), True),
     **dict.fromkeys(("false", "off", "no"), False),
 }
-"""What an agent writes in quotes to switch a flag."""
+"""The text in quotes with which an agent switches a flag."""
 _NAME = re.compile(r"\w(?:[\w.-]| (?=[\w.-]))*")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _HIDDEN = re.compile(r"(?:^|/)\.")
@@ -74,7 +74,7 @@ BOUNDARIES: Final[Mapping[Mode, str]] = {
         f" {instructions.NO_AUTOMATIC_FIX} {instructions.REQUIRE_REVIEW}"
     ),
 }
-"""What an agent may do in each mode, in the standard vocabulary."""
+"""The rights of an agent in each mode, in the standard vocabulary."""
 ALLOW_CHANGES: Final[tuple[Mode | None, ...]] = (None, "IMPLEMENTATION")
 
 

@@ -1,1 +1,1 @@
-"""Answers: what the site said, short enough for an agent."""
+"""Answers: the answers of the site, short enough for an agent."""

@@ -25,7 +25,7 @@ def first_names(fields: Iterable[str]) -> list[str]:
 
 
 def without_empty(value: Any) -> Any:
-    """The value without nulls, empty texts, lists and objects: they say nothing, and cost the agent."""
+    """The value without nulls, empty texts, lists and objects: they carry nothing, and cost tokens."""
     if isinstance(value, dict):
         inner = {key: without_empty(part) for key, part in cast(Json, value).items()}
         return {key: part for key, part in inner.items() if part not in (None, "", [], {})}

@@ -26,7 +26,7 @@ class Listing(NamedTuple):
     total: int | None = None
     shape: Shape | None = None
     notes: Sequence[str] = ()
-    """What the reader must know about this list, such as a part that could not be read."""
+    """Notes for the reader of this list, such as a part that could not be read."""
     images: Sequence[Image] = ()
     """Pictures that are shown beside the list."""
     fields: tuple[str, ...] | None = None

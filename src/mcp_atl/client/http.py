@@ -33,7 +33,7 @@ MAX_REQUESTS = 250
 HTTP_ERRORS = 400
 """The lowest status of an error."""
 NOT_IN_SCOPE = "scope does not match"
-"""What the gateway says of an access token that was granted too little."""
+"""The gateway's message for an access token that was granted too little."""
 NOT_STARTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 """Errors after which the request certainly did not reach the site."""
 

@@ -60,7 +60,7 @@ class JiraApi:
     user_key = "username"
     user_query = "username"
     user_field = "name"
-    """What identifies a user in the fields of an issue."""
+    """The member that identifies a user in the fields of an issue."""
 
     # --- issues ----------------------------------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class JiraApi:
             check_project(self.client.site, project_of(str(parent)))
 
     def _check_unlimited(self, what: str) -> None:
-        """For what does not say which project it belongs to."""
+        """Refuse things that have no project where only some projects may be reached."""
         if self.client.site.projects is not None:
             raise PermissionDenied(f"Only some projects are open to this server, and {what} do not say their project.")
 
@@ -84,7 +84,7 @@ class JiraApi:
             check_project(self.client.site, str(found["key"]))
 
     async def _issue(self, key: str) -> str:
-        """The path of an issue. Where only some projects may be reached, the site says which one it is in now."""
+        """The path of an issue. Where only some projects may be reached, the site is asked which one it is in now."""
         site = self.client.site
         if site.projects is not None and key not in self._checked:
             check_project(site, project_of(key))
@@ -279,7 +279,7 @@ class JiraApi:
         return RemoteFile(str(file["id"]), file["filename"], file.get("mimeType"), file.get("size"), "jira", path)
 
     def _content_path(self, file: Json) -> str:
-        """Data Center says the address. Only its path is used: credentials are sent to no other host."""
+        """Data Center sends a full address. Only its path is used: credentials are sent to no other host."""
         _, found, rest = urlsplit(str(file.get("content"))).path.partition(_ATTACHMENTS)
         if not found:
             raise SiteUnavailable(f"The site gives no address for the attachment {file['id']}.")

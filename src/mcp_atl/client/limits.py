@@ -18,7 +18,7 @@ def allows_project(site: AtlassianSite, project: str) -> bool:
 
 
 def check_project(site: AtlassianSite, project: str) -> None:
-    """Refuse a project that may not be reached. Ids are refused too: they do not say which project it is."""
+    """Refuse a project that may not be reached. Ids are refused too: they do not name the project."""
     if not allows_project(site, project):
         allowed = ", ".join(sorted(site.projects or ()))
         raise PermissionDenied(f"The project {project!r} is not open to this server. Open projects: {allowed}.")

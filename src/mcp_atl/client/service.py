@@ -41,7 +41,7 @@ class ServiceApi:
         return await self._page(f"{await self._desk(desk)}/queue", start, limit)
 
     async def queue_jql(self, queue: str) -> str:
-        """The query of a queue. A queue does not say its service desk, so all that may be reached are looked at."""
+        """The query of a queue. A queue does not name its service desk, so all that may be reached are searched."""
         for desk in await self._all("/servicedesk"):
             if not allows_project(self.client.site, str(desk.get("projectKey"))):
                 continue

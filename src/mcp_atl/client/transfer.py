@@ -14,7 +14,7 @@ from toolcharter import InvalidArguments
 CHUNK = 256 * 1024
 MAX_NAME_LENGTH = 150
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u202a-\u202e\u2066-\u2069]')
-"""What a path or a terminal would read as something else."""
+"""Characters that a path or a terminal would read as something else."""
 
 ReportBytes = Callable[[int], Awaitable[None]]
 """Takes the number of bytes so far."""

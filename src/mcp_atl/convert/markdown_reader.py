@@ -210,7 +210,7 @@ class MarkdownReader:
         return folded
 
     def _locked(self, blocks: list[Node], index: int, folded: list[Node]) -> int:
-        """A block that Markdown cannot say. What can be read of it must be as it was."""
+        """A block without a Markdown form. Its readable part must be unchanged."""
         node, shown = blocks[index]["node"], blocks[index]["shown"]
         closing = "{{/" + shown[2:].partition("#")[0].partition(" ")[0] + "#" + shown.rpartition("#")[2]
         end = next((place for place in range(index + 1, len(blocks)) if _is_line(blocks[place], closing)), None)

@@ -1,4 +1,4 @@
-"""Markdown from a document, for agents. What Markdown cannot say is a placeholder."""
+"""Markdown from a document, for agents. Content without a Markdown form becomes a placeholder."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -129,7 +129,7 @@ def _fitted(parent: str, node: Node, allowed: set[str]) -> list[Node]:
         case "blockquote" | "panel" | "expand" | "nestedExpand":
             return [part for one in children(node) for part in _fitted(parent, one, allowed)]
         case _:
-            return [node]  # what Markdown cannot say is never dropped
+            return [node]  # content without a Markdown form is never dropped
 
 
 def _strong(node: Node) -> Node:

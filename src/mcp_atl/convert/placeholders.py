@@ -39,7 +39,7 @@ NAMES = {
 
 
 class Originals:
-    """The nodes and marks of a document that Markdown cannot say, by the digest in their placeholders."""
+    """The nodes and marks of a document without a Markdown form, by the digest in their placeholders."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}

@@ -172,7 +172,7 @@ def _macro(source: str, element: Element) -> Node | None:
 
 
 def _container(source: str, element: Element, body: Element, name: str) -> Node:
-    """A block whose content can be read, and that Markdown cannot say itself."""
+    """A block without a Markdown form whose content has one."""
     before = source[element.start : body.start + len(body.opening)]
     after = source[body.end - len(body.closing) : element.end]
     return block("bodiedExtension", _inner(source, body), extensionKey=name, before=before, after=after)

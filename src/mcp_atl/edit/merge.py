@@ -137,7 +137,7 @@ def missing_objects(old: Sequence[Node], new: Sequence[Node], originals: Origina
 
 
 def refuse_missing(missing: Sequence[str]) -> None:
-    """Macros, images and the like go only if that was said."""
+    """Macros, images and the like are removed only on request."""
     if missing:
         raise Conflict(
             f"The new text has no place for {', '.join(missing)}. Nothing was written. Put these placeholders where "

@@ -66,7 +66,7 @@ SCOPES = (
     "read:space:confluence",
     "read:user:confluence",
 )
-"""What the commands need. A test compares them with the API documents."""
+"""The scopes that the commands need. A test compares them with the API documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Sites:
         self._store, self._sign_ins = store, CallerSignIns(store)
 
     def add(self, access: Access, *, make_default: bool) -> str:
-        """Keep a site and its credentials for this and later processes, and say where."""
+        """Keep a site and its credentials for this and later processes. Returns where."""
         if self._store is None:
             raise Unavailable("This server keeps no credentials. Set them in its environment.")
         if any(access.site.is_same(self._sites[name].site) for name in self._fixed):

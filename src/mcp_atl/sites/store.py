@@ -90,7 +90,7 @@ class CredentialStore:
         return {name: str(entry.get("scheme", "none")) for name, entry in self._entries().items()}
 
     def remove(self, name: str) -> str:
-        """Forget a site with its credentials, and say where they were kept. A renewal would store it again."""
+        """Forget a site with its credentials. Returns where they were kept. A renewal would store it again."""
         self._make_folder()
         with locked(self.renewal_lock), self._changing() as entries:
             if name not in entries:

@@ -93,7 +93,7 @@ def _access(address: str, options: Setup) -> Access:
 
 
 async def _try(call: CommandCall[Setup], access: Access) -> Json:
-    """Whether the credentials are good for at least one product. What the site said is shown for the other."""
+    """Whether the credentials are good for at least one product. The site's message is shown for the other."""
     connection = call.server.sites.connection(access)
     states: Json = {}
     errors: list[ToolError] = []

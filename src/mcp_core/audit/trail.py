@@ -20,7 +20,7 @@ from mcp_core.mcp_log import get_logger
 logger = get_logger(__name__)
 
 FailurePolicy = Literal["refuse", "continue"]
-"""What happens to calls while no audit record can be written."""
+"""The treatment of calls while no audit record can be written."""
 
 CHECKPOINT_RECORDS = 10_000
 """After as many records, the log gets a line that identifies the last one."""

@@ -23,7 +23,7 @@ class Audience(NamedTuple):
     """The audience that tokens must be issued for."""
 
     public_url: str
-    """Where clients find the site, without a path to one of its servers."""
+    """The address of the site for clients, without a path to one of its servers."""
     accepted: tuple[str, ...]
 
     @classmethod

@@ -22,7 +22,7 @@ logger = get_logger(__name__)
 
 TIMEOUT_SECONDS = 3.0
 MAX_ERROR_CHARS = 300
-"""How much a log shows of what an issuer says."""
+"""In characters: how much of an issuer's answer a log shows."""
 _NO_HEADERS: Mapping[str, str] = {}
 
 

@@ -7,7 +7,7 @@ from mcp_core.auth.caller import Caller
 
 
 class Principal(NamedTuple):
-    """Who a token stands for, and what it says of them."""
+    """The user that a token stands for, and their claims."""
 
     user: str
     grants: frozenset[str] = frozenset()

@@ -50,7 +50,7 @@ class LibraryCalls(NamedTuple):
             reset_log_context(token)
 
     def _refused(self, body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
-        """The protocol error. What it does not say is logged here."""
+        """The protocol error. Details that it lacks are logged here."""
         body = body.rename_tools(self.registry.mentions.rename)
         failure = cast(Failure, without_secrets(body, cast(Failure, body.failure), call, invoked=invoked).failure)
         name = call.request.tool

@@ -94,7 +94,7 @@ class Pipeline:
         self.recorder = Recorder(telemetry, audit, level, clock)
         self._provided, self._threads = provided, threads
         self.consent_places = ConsentPlaces(state, telemetry.server)
-        """Where a person can confirm calls."""
+        """The places where a person can confirm calls."""
         self._unknown_tool = unknown_tool()
         self.bind_tools()
 

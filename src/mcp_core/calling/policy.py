@@ -8,7 +8,7 @@ from mcp_core.calling.render import Format, StructuredTools
 from mcp_core.declare.spec import DEADLINES, ResponseTime
 
 WithoutRedis = Literal["open", "closed"]
-"""What a limit does while the shared store cannot be reached: let calls pass, or refuse them."""
+"""A limit while the shared store cannot be reached: it lets calls pass, or refuse them."""
 HintDetail = Literal["full", "lean"]
 """All fields, or only what an agent acts on."""
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 Scope = Literal["server", "call"]
 Entered = AbstractAsyncContextManager[T] | AsyncGenerator[T] | Generator[T]
 Made = T | Entered[T] | Awaitable[T | AbstractAsyncContextManager[T]]
-"""What a factory may return. What can be entered is entered, and closed at the end of its scope."""
+"""The results of a factory. A context manager is entered, and closed at the end of its scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Transaction:
         self._session: OpenTransaction | None = None
         self._lock = asyncio.Lock()
         self.failure: Exception | None = None
-        """What `first` raised. No unit of work runs without it."""
+        """The error that `first` raised. No unit of work runs without it."""
         self.is_begun = False
         self.is_waiting = False
         """Whether `first` has not ended; still so after a call that was cancelled while it waited."""

@@ -46,7 +46,7 @@ class Signature:
     """The parameter that takes the whole model; None where each field is a parameter of its own."""
     context_parameter: str | None
     needs: Mapping[str, Any]
-    """What the app provides: parameters and their types, which are classes that JSON cannot hold."""
+    """Parameters that the app provides, and their types, which are classes that JSON cannot hold."""
     returns: Any
     is_async: bool
     host_context: str | None = None

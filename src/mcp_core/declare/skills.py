@@ -15,7 +15,7 @@ class Skill:
 
     name: str
     description: str
-    """What it is about, and when to use it."""
+    """Its subject, and when to use it."""
     text: str
 
     def __post_init__(self) -> None:

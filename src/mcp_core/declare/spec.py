@@ -80,7 +80,7 @@ class Confirm:
     ask: str | bool = False
     """The question to the person, with arguments in braces. `True` for one made of the tool's summary and arguments."""
     target: TargetFunction | None = None
-    """What the call is about beside its arguments, such as the active project. `ask` shows it as `{target}`.
+    """The object of the call beside its arguments, such as the active project. `ask` shows it as `{target}`.
 
     It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
     None means that this call needs no confirmation.
@@ -173,7 +173,7 @@ class Declaration:
     or always. With `always`, other clients cannot call the tool."""
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None
-    """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
+    """Messages for arguments instead of the usual ones: by `argument`, or by `argument.kind` of pydantic's error."""
     synonyms: Mapping[str, str] | None = None
     """Other names that agents use for arguments, with the right ones: `rating` for `grade`; inside others with dots."""
     user_argument: str | None = None

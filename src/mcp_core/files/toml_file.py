@@ -20,7 +20,7 @@ Keys = tuple[str | int, ...]
 
 
 class TomlFile(NamedTuple):
-    """A file and what it says."""
+    """A file and its content."""
 
     path: Path
     text: str

@@ -13,7 +13,7 @@ _HEADER = re.compile(r"""\[(\[)?((?:[^]"'#]|"(?:\\.|[^"\\])*+"|'[^']*+')*+)\]\]?
 _TOKEN = re.compile(
     r'"""(?:\\.|[^\\])*?"{3,5}' r"|'''.*?'{3,5}" r'|"(?:\\.|[^"\\\n])*"' r"|'[^'\n]*'|#[^\n]*|[\[\]{}\n]", re.DOTALL
 )
-"""What can hide the end of a statement."""
+"""Texts that can hide the end of a statement."""
 
 Path = tuple[str | int, ...]
 
@@ -23,7 +23,7 @@ class Statement(NamedTuple):
 
     start: int
     end: int
-    """Where the next one begins."""
+    """The start of the next one."""
     text: str
 
     @property

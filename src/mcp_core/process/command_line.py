@@ -11,7 +11,7 @@ class OptionParser(argparse.ArgumentParser):
     """Answers a mistyped option with the nearest one."""
 
     problem: str | None = None
-    """What was wrong with the command line."""
+    """The error in the command line."""
 
     def error(self, message: str) -> NoReturn:
         wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0] if "unrecognized" in message else ""

@@ -22,9 +22,9 @@ SINGLE_KEYWORDS = (
 BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "dependentSchemas", "not", "if", "then", "else"})
 """The keywords of schemas that are one condition among others for the same value."""
 MAX_NODES = 20_000
-"""Where the walk stops. No real tool has as many."""
+"""The walk stops here. No real tool has as many."""
 MAX_LEVELS = 33
-"""Where a walk that follows references stops."""
+"""A walk that follows references stops here."""
 
 Inside = Callable[["Node"], Iterable[str]]
 """The keywords that are entered at a node, in this order."""
@@ -49,7 +49,7 @@ class Node:
     level: int = 0
     parent: "Node | None" = None
     step: str = ""
-    """What the path has after that of the parent."""
+    """The path from the parent on."""
 
     @property
     def path(self) -> str:

@@ -117,7 +117,7 @@ class Settings(BaseModel):
     http_only: ClassVar[frozenset[str]] = HTTP_ONLY
     """Settings that do nothing over stdio. Clients that start the server do not ask for them."""
     variables: ClassVar[tuple[Variable, ...]] = ()
-    """What the server reads from the environment besides its settings. Clients and bundles ask their user for it."""
+    """Variables that the server reads besides its settings. Clients and bundles ask their user for it."""
 
     model_config = ConfigDict(
         extra="forbid",

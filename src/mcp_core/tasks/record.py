@@ -26,7 +26,7 @@ class TaskRecord(NamedTuple):
     progress: tuple[float, float | None] | None = None
     """How much is done, and of how much."""
     questions: Mapping[str, Mapping[str, Any]] | None = None
-    """What the person is asked, by the name of the question: the parameters of `elicitation/create`."""
+    """The questions to the person, by their names: the parameters of `elicitation/create`."""
     outcome: str | None = None
     """The answer or the protocol error, as `outcomes` writes it."""
 

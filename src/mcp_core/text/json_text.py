@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError, SchemaSerializer, to_json
 JsonObject = dict[str, Any]
 
 ALLOWED = "str, int, float, bool, None, list, dict, tuple, a pydantic model, or an object with to_dict() or to_json()"
-"""What is written without a type that says how."""
+"""The values that are written without a declared type."""
 
 
 def _to_data(value: Any) -> Any:

@@ -25,7 +25,7 @@ _TOOLS = {
     "bury": "bury-cards",
     "suspend": "suspend-cards",
 }
-"""What the buttons call. Those whose tool the viewer may not use are not shown."""
+"""The tools that the buttons call. Those whose tool the viewer may not use are not shown."""
 _FILES = ["noema.css"]
 
 

@@ -32,7 +32,7 @@ _MONTH = timedelta(days=30)
 _SHORT_TERM_DAYS = 0.5
 """Without steps, a card whose interval is shorter than this stays in learning."""
 _SHORT_TERM_PARAMETERS = slice(17, 19)
-"""Where one of these is 0, FSRS was fitted without answers on the same day."""
+"""FSRS was fitted without answers on the same day if one of these is 0."""
 _DECAY_PARAMETER = 20
 _FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 """Start and end in days, and the share of the days between them by which an interval may differ."""

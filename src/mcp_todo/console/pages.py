@@ -18,7 +18,7 @@ _CHANGES = {
     "edit": ("update_task", ("task_id", "title", "description")),
     "delete": ("delete_task", ("task_id",)),
 }
-"""What the buttons do: the tool, and which fields of the form are its arguments."""
+"""The actions of the buttons: the tool, and which fields of the form are its arguments."""
 _FILES = ["todo.css", "todo.js"]
 
 

@@ -30,7 +30,7 @@ _NO_VALUES: Values = MappingProxyType({})
 _WAIT_SECONDS = 10.0
 """How long a write waits for that of another process."""
 _CACHE_KB = 1000
-"""What a connection keeps of the file. The newest rows are all that is written to."""
+"""The cache of a connection. The newest rows are all that is written to."""
 
 
 class LogTransaction(Protocol):

@@ -89,7 +89,7 @@ async def _check(file: ClientFile, entry: ServerEntry, limit: float, places: asy
         except (client.ServerUnreachable, TimeoutError) as error:
             problem = str(error).removeprefix(f"{' '.join(entry.command)}: ")
             problem = problem or f"It did not answer within {limit:g} s."
-            # A server of ours says itself what to do.
+            # The message of a server of ours has what to do.
             fix = None if "cannot start" in problem else _trial(entry)
             new = [line for line in words if line not in problem][-MAX_WORDS:]
             return ServerCheck(entry, "failed", problem=problem, fix=fix, last_words=new)
@@ -139,7 +139,7 @@ def _options(entry: ServerEntry) -> tuple[str, ...]:
 
 
 def _trial(entry: ServerEntry) -> str:
-    """The command that shows what a server says when it is started."""
+    """The command that shows the messages of a server that is started."""
     if entry.url:
         return f"toolcharter tools {entry.url}"
     if (missing := _missing(entry)) is not None:

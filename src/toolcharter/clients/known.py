@@ -71,10 +71,10 @@ class KnownClient:
     """The file of a project, if the client has one."""
     format: Format = "json"
     home_trace: str | None = None
-    """What the client has in the home folder, if its file is there too."""
+    """A file of the client in the home folder, if its file is there too."""
     takes_addresses: bool = True
     restart: str = "Restart it"
-    """What its user does so that it reads the file."""
+    """The step of its user after which it reads the file."""
 
     def path(self, places: Places, scope: Scope = "user") -> Path | None:
         """The file for a scope; None if the client has no such scope."""

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     found = list(_stores(options))
     if options.action == "check":
         return asyncio.run(_check(found))

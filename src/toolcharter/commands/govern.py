@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     if options.action not in _ACTIONS:
         nearest = difflib.get_close_matches(str(options.action), _ACTIONS, n=1)
         hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
@@ -348,7 +348,7 @@ def _deny(path: Path, charter: Charter, patterns: Sequence[str]) -> int:
 
 
 def _warn_unmatched(path: Path, pattern: str) -> None:
-    """Say that a pattern means none of the tools that were approved: it may have a mistake."""
+    """Warn of a pattern that means none of the approved tools: it may have a mistake."""
     server, _, tool = pattern.partition(":")
     pins = read_pins(lock_file(path, server))
     known = [] if pins is None else list(pins.tools)

@@ -22,7 +22,7 @@ from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 
 async def login(path: Path, charter: Charter, name: str, options: argparse.Namespace) -> None:
-    """Sign in to a server, and say where the sign-in is kept."""
+    """Sign in to a server, and print where the sign-in is kept."""
     table = charter.upstream[name]
     if table.url is None:
         raise CannotRun(f"{name} is started by a command. Give it credentials with secrets, in the charter.")

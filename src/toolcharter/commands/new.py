@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the project and its lock, and say how to go on."""
+    """Write the project and its lock, and print how to go on."""
     project = NewProject(options.name, options.namespace)
     folder: Path = options.path or Path(project.project)
     try:

@@ -11,7 +11,7 @@ from toolcharter.evaluate.result import SelectorResult
 from toolcharter.evaluate.selector import Selector
 
 PARTS = ("bm25", "embedding", "minilm")
-"""What `hybrid` combines, where installed."""
+"""The selectors that `hybrid` combines, where installed."""
 
 
 def open_selector(name: str) -> Selector:

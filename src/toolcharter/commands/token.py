@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the action says."""
+    """Carry out the action."""
     if options.tokens is None:
         raise UsageError(f"Name the token file: --tokens FILE, or the variable {_VARIABLE}.")
     file, now = Path(options.tokens), datetime.now(UTC).replace(microsecond=0)

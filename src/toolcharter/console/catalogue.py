@@ -27,7 +27,7 @@ class CatalogueEntry(NamedTuple):
     tokens: int | None = None
     """About what it costs an agent in every request."""
     words: str = ""
-    """What a search looks at beside the name, in lower case."""
+    """The text that a search looks at beside the name, in lower case."""
 
     @property
     def path(self) -> str:

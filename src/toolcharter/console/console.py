@@ -56,7 +56,7 @@ class Console:
         """`governor` holds the servers of other people, where the site serves them."""
         self.site, self.governor = site, governor
         self.provider = _find_provider(site.apps)
-        """Where people sign in, if not with a token."""
+        """The provider at which people sign in, if not with a token."""
         self.sessions = BrowserSessions(site.apps[0], self.provider)
         self.viewers = Viewers(site.apps, self.sessions)
         self.catalogue, self.checks = Catalogue(), Checks()

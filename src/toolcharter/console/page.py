@@ -103,7 +103,7 @@ class ConsolePage(NamedTuple):
     changes: bool = False
     """Whether it answers POST instead of GET. The CSRF token is checked before."""
     covers: tuple[str, ...] = ()
-    """Where other addresses begin that belong to it in the navigation."""
+    """The beginning of other addresses that belong to it in the navigation."""
     is_shown: Callable[[View], bool] = _always
     """Whether the navigation has it for this viewer."""
     waiting: Callable[[View], int] = _none

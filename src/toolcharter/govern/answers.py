@@ -46,7 +46,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MAX_TEXT = 100_000
 """How many characters of a text are examined."""
 _MAX_SMALL_TEXTS, _MAX_SMALL_NODES, _MAX_SMALL_LENGTH = 100, 5_000, 200_000
-"""What is examined in this process takes 50 ms at most."""
+"""The limit of texts that are examined in this process: 50 ms at most."""
 DEADLINE = 5.0
 """Seconds for an answer in a worker process."""
 T = TypeVar("T")

@@ -56,7 +56,7 @@ _CHECK_SECONDS = 1.0
 _MAX_WARNINGS = 5
 """How many quarantined tools of an upstream are logged one by one."""
 _PASSED = ("Authorization",)
-"""What is read of requests for servers that the charter names for the tokens of callers."""
+"""The headers of requests for servers that the charter names for the tokens of callers."""
 
 
 class Governor:
@@ -82,7 +82,7 @@ class Governor:
         for name, upstream in self.upstreams.items():
             upstream.capabilities = read_capabilities(path, name)
         self._shown: dict[str, Sequence[ListedTool]] = {}
-        """What each upstream showed the last time."""
+        """The tools of each upstream when it was last listed."""
         self._pins_read_at = {name: modified_at(lock_file(path, name)) for name in charter.upstream}
         self._pins: dict[str, Lock | None] = {name: read_pins(lock_file(path, name)) for name in charter.upstream}
         self.comparisons = {name: Comparison(dict(pins.tools) if pins else {}) for name, pins in self._pins.items()}

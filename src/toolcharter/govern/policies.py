@@ -1,4 +1,4 @@
-"""The policy of each tool: patterns of the charter, over what the tool says of itself."""
+"""The policy of each tool: patterns of the charter, over the tool's own declaration."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Secrets of upstreams: the charter says where each one is, and never holds its value."""
+"""Secrets of upstreams: the charter has the place of each one, never its value."""
 
 import os
 from collections.abc import Mapping

@@ -85,7 +85,7 @@ def load_any(target: str, settings: Settings) -> Any:
 
 
 _ADDRESS = re.compile(r"(?:\w+://)?([\w.-]+:\d+(?:/.*)?|(?<=://)[\w.-]+(?:/.*)?)")
-"""What was meant as an address: a host with a port, or another scheme than http."""
+"""Targets that are meant as addresses: a host with a port, or another scheme than http."""
 
 
 def find(target: str, servers: Mapping[str, EntryPoint] | None = None) -> Any:

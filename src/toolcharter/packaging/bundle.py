@@ -22,7 +22,7 @@ MANIFEST_VERSIONS: Mapping[BundleType, str] = {"uv": "0.4", "python": "0.3"}
 ENTRY_POINT = "server/main.py"
 LIBRARIES = "server/lib"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
-"""The earliest that a zip file can say. The same files make the same bundle, whenever they were written."""
+"""The earliest time in a zip file. The same files make the same bundle, whenever they were written."""
 
 
 def manifest(server: PublishedServer, kind: BundleType = "uv") -> dict[str, Any]:

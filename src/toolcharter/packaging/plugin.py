@@ -14,7 +14,7 @@ from toolcharter.packaging.user_config import questions, variables
 
 FOLDER = "plugins"
 SKILLS = f"{FOLDER}/*/skills/*/SKILL.md"
-"""Where skills are in a marketplace."""
+"""The folder of skills in a marketplace."""
 
 
 def marketplace_name(server: PublishedServer) -> str:

@@ -1,4 +1,4 @@
-"""A server with all that is published of it: how it is started, its tools, and what its distribution says."""
+"""A server with all that is published of it: how it is started, its tools, and the metadata of its distribution."""
 
 import re
 import tomllib

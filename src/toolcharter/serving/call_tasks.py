@@ -70,7 +70,7 @@ class _Steps(Coroutine[Any, Any, None]):
         """Done when there is a call, or when the task is cancelled before."""
         self._call: CallSteps | None = None
         self._future: Any = None
-        """What the call waits for, until the task does so."""
+        """The future that the call waits for, until the task does so."""
 
     def resume(self, call: CallSteps, future: Any) -> None:
         """Go on with a call that waits for `future`."""

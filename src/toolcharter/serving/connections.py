@@ -20,7 +20,7 @@ _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
 _MAX_LOOK_SECONDS = 1.0
 _OTHER_FILES = 256
-"""What a process opens besides: databases, logs, threads of the system's libraries."""
+"""Files that a process opens besides: databases, logs, threads of the system's libraries."""
 
 logger = get_logger(__name__)
 

@@ -43,7 +43,7 @@ _POLL_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
 _STREAM_METHOD = (b"mcp-method", b"subscriptions/listen")
 _STREAM_TYPE = (b"accept", b"text/event-stream")
-"""What a browser sends for a stream of events of the console."""
+"""The header of a browser for a stream of events of the console."""
 
 
 def serve_http(

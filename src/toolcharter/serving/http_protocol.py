@@ -88,7 +88,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """The last head of a direct call that may repeat: most clients send it again."""
         self._last_peer = LastPeer()
         self._held = b""
-        """What came after a direct call, until it is answered."""
+        """The bytes after a direct call, until it is answered."""
         self._close_after_call = self._client_ended = False
         self._head_size = 0
         self._bytes_without_progress = 0

@@ -12,7 +12,7 @@ from mcp_core.app import App
 from toolcharter.serving.server import front_of
 
 _PATHS = ("", "/", "/mcp")
-"""Where it answers below its prefix."""
+"""The path below its prefix."""
 
 
 class MountedApp:

@@ -24,7 +24,7 @@ def notify(*lines: str) -> None:
 
 
 def notify_reloading() -> None:
-    """Say that a reload has begun; `READY=1` ends it."""
+    """Notify systemd that a reload has begun; `READY=1` ends it."""
     notify("RELOADING=1", f"MONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
 

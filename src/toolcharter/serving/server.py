@@ -183,7 +183,7 @@ class Site:
             yield
 
     def stop(self) -> None:
-        """Refuse calls from now on, and say so in readiness. Calls in progress go on."""
+        """Refuse calls from now on, and answer that the server is not ready. Calls in progress go on."""
         self.phase = "stopping"
         self.calls.draining = True
         if self._console is not None:

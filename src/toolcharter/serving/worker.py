@@ -24,7 +24,7 @@ class WorkerLink:
     async def open(
         self, *, serve: Callable[[], object], retire: Callable[[], object], stop: Callable[[], object]
     ) -> None:
-        """Say that this worker is open. `stop` is called if the supervisor is gone."""
+        """Report that this worker is open. `stop` is called if the supervisor is gone."""
         self._channel = await Channel.open(self._place.channel)
         self._reading = asyncio.ensure_future(self._read(self._channel, serve, retire, stop))
         self._channel.send(open=True)

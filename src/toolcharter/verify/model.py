@@ -169,7 +169,7 @@ class OtherText(NamedTuple):
     """A text of a server outside its tools, in the form of a tool, so that rules about texts can check it."""
 
     label: str
-    """What it is, such as `the prompt 'review'`."""
+    """Its kind and name, such as `the prompt 'review'`."""
     path: str
     tool: Tool
 

@@ -22,7 +22,7 @@ class LiveResult(NamedTuple):
     judged: Collection[str]
     """The tools that were called and can be judged."""
     notes: Sequence[str]
-    """What was called, and what could not be judged, in sentences."""
+    """The tools that were called, and those that could not be judged, in sentences."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class VerifyResult:
     file: str | None = None
     """The file that the server was read from, if any."""
     notes: Sequence[str] = ()
-    """What was called, what could not be judged, and what the tools lack to be governed."""
+    """Notes on the tools that were called or could not be judged, and on what they lack to be governed."""
 
     @property
     def counts(self) -> dict[Severity, int]:

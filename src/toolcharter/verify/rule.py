@@ -21,7 +21,7 @@ class Problem(NamedTuple):
     """One problem that a rule found."""
 
     message: str
-    """What is wrong, with the value in quotes."""
+    """The problem, with the value in quotes."""
     path: str = ""
     """The place in the definition of the tool, such as `inputSchema.properties.query.description`."""
     tool: str | None = None

@@ -64,7 +64,7 @@ class EncodedText(NamedTuple):
     start: str
     """The first characters, as they are in the text."""
     decoded: str
-    """What it says; empty if that is not known."""
+    """The decoded text; empty if that is not known."""
 
 
 def encoded_texts(text: ToolText) -> Iterator[EncodedText]:

@@ -17,7 +17,7 @@ _MARKS = {ord("\u2019"): "'", ord("\u2018"): "'", ord("\u201c"): '"', ord("\u201
 MAX_WORDS = 50_000
 """How many different words are remembered."""
 MAX_TEXTS = 20_000
-"""Where the walk stops. No real tool has as many texts."""
+"""The walk stops here. No real tool has as many texts."""
 
 
 class KeywordIndex:

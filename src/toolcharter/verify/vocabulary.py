@@ -67,7 +67,7 @@ RESTORABLE_THINGS = _words("""
     filters highlight label labels like link links member members mock mocks permission permissions reaction reactions
     relation relations role session sessions shortcut subscription tag tags vote webhook webhooks
 """)
-"""What can be added again as it was, after it was deleted."""
+"""Things that can be added again as they were, after they were deleted."""
 
 SENDING = _words("""
     announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply

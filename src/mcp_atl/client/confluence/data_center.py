@@ -249,7 +249,7 @@ class DataCenterConfluence:
 
 
 def _file(file: Json) -> RemoteFile:
-    """Data Center says where a file is, below its own address."""
+    """The address of a file, which Data Center sends without its own."""
     url = urlsplit(str(at(file, "_links", "download")))
     path = "/".join(segment(unquote(part)) for part in url.path.split("/"))
     query = {name: values[0] for name, values in parse_qs(url.query).items()}

@@ -17,7 +17,7 @@ logger = get_logger(__name__)
 MAX_SHOWN = 1000
 """Confirmations that are shown at a process. Of more, the oldest are not shown; their clients can still answer."""
 LOOK_SECONDS = 2.0
-"""How often a call looks for its answer, and its process says that it still waits, in case an announcement was lost."""
+"""How often a call looks for its answer, and its process publishes that it still waits, in case a message was lost."""
 SILENT_SECONDS = 3 * LOOK_SECONDS
 """After which a call that waits at another process is not shown any more: that process was killed."""
 _USED_SECONDS = 3600.0
@@ -40,7 +40,7 @@ class Approvals:
         self._state, self._clock = state, clock
         self._shown: dict[str, Waiting] = {}
         self._heard: dict[str, float] = {}
-        """When a process last said of a call that it waits, for each that is shown."""
+        """When a process last published that a call waits, for each that is shown."""
         self._own: set[str] = set()
         """Those of calls that this process carries out."""
         self._held: dict[str, asyncio.Future[Verdict]] = {}

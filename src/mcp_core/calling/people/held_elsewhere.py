@@ -21,7 +21,7 @@ _KIND = "held"
 _BEGIN_SECONDS = 10.0
 """How long the process that holds a call may take to go on with it."""
 _ALIVE_SECONDS = 5.0
-"""How often it says that it still runs."""
+"""How often a process publishes that it still runs."""
 _SILENT_SECONDS = 30.0
 """After this silence it is taken to have ended."""
 _PROGRESS_SECONDS = 0.1
@@ -40,7 +40,7 @@ class HeldElsewhere:
         self._go_on = go_on
         self._state: State | None = None
         self._waiting: dict[str, asyncio.Queue[tuple[str, Any]]] = {}
-        """What the process that goes on with a call says, for each answer that was passed on."""
+        """The messages of the process that goes on with a call, for each answer that was passed on."""
         self._running: dict[str, asyncio.Task[None]] = {}
         """Calls that go on here for another process."""
 

@@ -133,7 +133,7 @@ class Tasks:
         self._running: dict[str, RunningTask] = {}
         """Those that run here, and those that have ended and are not yet stored."""
         self._saving: set[asyncio.Task[None]] = set()
-        """What stores changes, or opens the store."""
+        """The tasks that store changes, or open the store."""
         self._renewing: asyncio.Task[None] | None = None
 
     # --- the process that runs a task ------------------------------------------------------------------

@@ -220,7 +220,7 @@ class MethodChecks(NamedTuple):
     handshake: dict[str, Check]
     modern: dict[str, Check]
     modern_but_meta: dict[str, Check]
-    """Where `_meta` has been checked."""
+    """For requests whose `_meta` has been checked."""
 
 
 @cache

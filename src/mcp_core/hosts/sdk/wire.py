@@ -31,10 +31,10 @@ from mcp_core.hosts.protocol import (
 from mcp_core.tasks.record import TaskRecord
 
 CALLER_KEY = "toolcharter.caller"
-"""Where the HTTP front puts the caller into the ASGI scope."""
+"""The key of the caller in the ASGI scope."""
 
 RECORDED_KEY = "toolcharter.recorded"
-"""Where the HTTP front puts a list, which is not empty after the request has been recorded."""
+"""The key of a list in the ASGI scope, which is not empty after the request has been recorded."""
 
 _SESSION_KEY = "session"
 _CONTEXT_HEADERS = {

@@ -25,7 +25,7 @@ class Member(NamedTuple):
     start: int
     value: "JsoncNode"
     comma: int | None
-    """Where the comma after it is."""
+    """The place of the comma after it."""
 
 
 @dataclass(frozen=True, slots=True)

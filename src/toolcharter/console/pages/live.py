@@ -30,7 +30,7 @@ OUTCOMES = {
     "cancelled": "cancelled",
     "asked": "asked first",
 }
-"""What a person reads for each outcome of a call."""
+"""The words for each outcome of a call."""
 _COLUMNS = (("Time", ""), ("Tool", ""), ("Caller", ""), ("Agent", ""), ("Outcome", ""), ("ms", "number"))
 
 

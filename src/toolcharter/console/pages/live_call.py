@@ -21,7 +21,7 @@ _STEPS = {
     "handler": "The tool itself",
     "answer": "Checking and writing the answer",
 }
-"""What a person reads for each part of a call."""
+"""The words for each part of a call."""
 _GONE = "This call does not exist, or is no longer kept."
 
 

@@ -50,5 +50,5 @@ def words_of(texts: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def meaning_text(texts: Mapping[str, str]) -> str:
-    """The text of which the meaning is compared. Arguments say little of what a tool is for."""
+    """The text of which the meaning is compared. Arguments show little of what a tool is for."""
     return "\n".join(texts[name] for name in ("server", "name", "description"))

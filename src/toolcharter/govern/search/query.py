@@ -18,7 +18,7 @@ _FORMATS = {
     "wav": "audio",
     "xlsx": "excel spreadsheet",
 }
-"""What people call a file with this ending."""
+"""The common name of a file with this ending."""
 _CLAUSE_BREAK = re.compile(r"(?<=[.!?;:])\s+|,\s+|\band then\b|\bthen\b|\band\b")
 _MAX_CLAUSES, _MAX_LINES = 4, 6
 

@@ -22,7 +22,7 @@ _MAX_HEAD_BYTES = 64 * 1024
 _BUFFERED = 256 * 1024
 """How much of a body is received before it is read."""
 _IN_PATHS = "%/?:@!$&'()*+,;=~[]"
-"""What a path and a query may have besides letters and digits; the rest is written with percent signs."""
+"""The characters of a path and a query besides letters and digits; the rest is written with percent signs."""
 _INTERIM = 200
 """Responses with a lower status precede the one that counts."""
 

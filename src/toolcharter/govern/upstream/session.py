@@ -26,10 +26,10 @@ from toolcharter.govern.upstream.transport import OnProgress, Outgoing, Transpor
 
 CLIENT: JsonObject = {"name": "toolcharter", "version": "1"}
 CAPABILITIES: JsonObject = {"elicitation": {"form": {}, "url": {}}}
-"""What we can do for an upstream. Whether the client behind a call can do it, is known only then."""
+"""Our abilities for an upstream. Whether the client behind a call can do it, is known only then."""
 MAX_QUESTIONS = 20
 _OLDER_TRANSPORT = (400, 404, 405)
-"""What a server answers to a POST at the address of its stream."""
+"""The status of a POST at the address of its stream."""
 _LISTEN_SECONDS = 7 * 86_400.0
 START_SECONDS = 60.0
 """How long an upstream may take to start, and to list what it offers. `npx` may have to install it first."""

@@ -110,7 +110,7 @@ class PendingRequest:
 
 
 async def answer_unrelated(message: JsonObject, exchanges: Iterable[PendingRequest], reply: Reply, name: str) -> None:
-    """Answer a request that does not say which call it belongs to: the caller must be clear."""
+    """Answer a request that names no call: the caller must be clear."""
     open_calls = [each for each in exchanges if each.outgoing.on_request is not None]
     if message.get("method") == "ping" or not open_calls:
         await reply_to(message, None, reply)

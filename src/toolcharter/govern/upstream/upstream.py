@@ -132,10 +132,10 @@ class Upstream:
         """Subscribes again to what is watched after a connection has ended, by the same keys."""
         self._health = UpstreamHealth(is_ok=True, connections=0, since=time.time())
         self.last_lines: Sequence[str] = ()
-        """What the process that could not be connected to wrote to stderr last. No agent sees it."""
+        """The last lines that a process wrote to stderr which could not be connected to. No agent sees it."""
         self.server = ServerIdentity("", "", {})
         self.capabilities: frozenset[str] | None = None
-        """What it offers, such as prompts; None if that is not known yet."""
+        """Its offers, such as prompts; None if that is not known yet."""
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools that the upstream shows now. Raises Unavailable."""

@@ -13,7 +13,7 @@ _LOSS = re.compile(
     re.IGNORECASE,
 )
 _DATA = frozenset({"collection", "column", "database", "db", "schema", "table"})
-"""What is lost when it is dropped. Dropping a file on a page loses nothing."""
+"""Things that are lost when they are dropped. Dropping a file on a page loses nothing."""
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:

@@ -8,7 +8,7 @@ from toolcharter.verify.rule import Problem, Rule
 _AFTER_NAME = re.compile(
     r"[`*'\"]{0,3}\s{0,3}(?:\([^)\n]{0,99}\)|\[[^\]\n]{0,99}\])?[`*'\"]{0,3}\s{0,3}(?::|=|-\s|\u2013)|[`'\"]"
 )
-"""What follows the name if the description documents a parameter: `name: ...`, `name (str): ...`, `name`."""
+"""The text after the name if the description documents a parameter: `name: ...`, `name (str): ...`, `name`."""
 _GEOMETRY = frozenset(
     {"bottom", "height", "lat", "latitude", "left", "lng", "lon", "longitude", "right", "top", "width", "x", "y", "z"}
 )
