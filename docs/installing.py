@@ -49,4 +49,4 @@ def _blocks(client: KnownClient) -> str:
     started = f"### {client.title}\n\n```{client.format}\n{file.show([EXAMPLE])}\n```"
     if not client.takes_addresses:
         return f"{started}\n\nIt reaches addresses only as connectors, which are added in its own settings."
-    return f"{started}\n\nFor one that runs:\n\n```{client.format}\n{file.show(ADDRESS)}\n```"
+    return f"{started}\n\nFor one that runs:\n\n```{client.format}\n{file.show([ADDRESS])}\n```"
