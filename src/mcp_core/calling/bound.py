@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 from pydantic_core import SchemaValidator
@@ -23,6 +23,7 @@ from mcp_core.result import Result
 from mcp_core.text import json_text
 from mcp_core.tool_result import versions_json
 
+T = TypeVar("T")
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
 ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str | None]]
 
@@ -154,12 +155,12 @@ def unknown_tool() -> BoundTool:
 def _invoker(spec: ToolSpec, final_name: str, provided: Provided, threads: HandlerThreads | None) -> Invoke:
     signature = spec.signature
     per_call = {name: of for name, of in signature.needs.items() if provided.is_per_call(of)}
-    keywords = _keywords(spec, signature, _shared(spec, provided))
     run = spec.handler if signature.is_async else _in_thread(spec.handler, final_name, threads or HandlerThreads(1))
     if not per_call:
-        return lambda arguments, context: run(**keywords(arguments, context))
+        return _keywords(spec, signature, _shared(spec, provided), run)
 
     factories = provided.for_call(per_call.values())
+    keywords = _keywords(spec, signature, _shared(spec, provided), dict)
 
     async def with_factories(arguments: BaseModel, context: ToolContext) -> Any:
         try:
@@ -182,7 +183,7 @@ def _shared(spec: ToolSpec, provided: Provided) -> dict[str, Any]:
 
 
 def _target_resolver(spec: ToolSpec, target: TargetFunction, provided: Provided) -> ResolveTarget:
-    keywords = _keywords(spec, spec.signature, _shared(spec, provided))
+    keywords = _keywords(spec, spec.signature, _shared(spec, provided), dict[str, Any])
     names = inspect.signature(target).parameters.keys()
     if late := [name for name in names if provided.is_per_call(spec.signature.needs.get(name))]:
         raise DeclarationError([f"{spec.name}: confirm: target takes {late[0]}, which is made only when the call runs"])
@@ -203,9 +204,9 @@ class _RollBack(Exception):
 
 
 def _keywords(
-    spec: ToolSpec, signature: Signature, fixed: Mapping[str, Any]
-) -> Callable[[BaseModel, ToolContext], dict[str, Any]]:
-    """A function from the validated arguments to the keyword arguments of the handler."""
+    spec: ToolSpec, signature: Signature, fixed: Mapping[str, Any], call: Callable[..., T]
+) -> Callable[[BaseModel, ToolContext], T]:
+    """A function from the validated arguments to what `call` makes of the keyword arguments of the handler."""
     model_name, context_name = signature.model_parameter, signature.context_parameter
     # The field was added to the schema by the declaration; the handler does not take it.
     consent_added = (
@@ -215,16 +216,15 @@ def _keywords(
         and CONSENT_FIELD not in spec.handler.__annotations__
     )
 
-    def keywords(arguments: BaseModel, context: ToolContext) -> dict[str, Any]:
+    def call_with_keywords(arguments: BaseModel, context: ToolContext) -> T:
         made: dict[str, Any] = {model_name: arguments} if model_name else dict(arguments.__dict__)
         if consent_added and not model_name:
             del made[CONSENT_FIELD]
         if context_name:
             made[context_name] = context
-        made.update(fixed)
-        return made
+        return call(**made, **fixed)
 
-    return keywords
+    return call_with_keywords
 
 
 def _in_thread(handler: Callable[..., Any], name: str, threads: HandlerThreads) -> Callable[..., Awaitable[Any]]:

@@ -19,7 +19,7 @@ from mcp_core.calling.bound import BoundTool, bind, cache_tags, unknown_tool
 from mcp_core.calling.policy import CallPolicy
 from mcp_core.calling.provided import Provided
 from mcp_core.calling.recording import Recording
-from mcp_core.calling.records import Answer, Call, CallOutcome, Permit, Question, Request
+from mcp_core.calling.records import Answer, Call, Permit, Question, Request
 from mcp_core.calling.render import StructuredTools, render
 from mcp_core.calling.running import MARK_SECONDS, MAX_HOLD_SECONDS, RunningHandlers
 from mcp_core.calling.stages.authorize import authorize
@@ -136,22 +136,26 @@ class Pipeline:
         recording = Recording(self.recorder, request, tool)
         try:
             try:
-                self._resolve(request, tool)
+                if tool is self._unknown_tool:
+                    raise UnknownTool(request.tool, self._registry.nearest(request.tool))
+                if self._audit is not None and self._audit.failing:
+                    self._audit.check()
                 body = await self.carry_out(recording.call, tool, recording, self._check)
             except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
                 body, recording.error = fail(error, recording.call, self._hint_policy), error
-            answer = body if isinstance(body, Question) else self._conclude(body, tool, recording)
+            if isinstance(body, Question):
+                answer = body
+            else:
+                if body.failure is None:
+                    recording.outcome = "ok"
+                else:
+                    body = self._fail(body, body.failure, recording)
+                answer = self._render(body, tool, recording)
         finally:
             recording.end()
         if self._audit is not None and self._audit.refuses and not await self._audit.settled():
             return self._withhold(answer, tool, recording)
         return answer
-
-    def _resolve(self, request: Request, tool: BoundTool) -> None:
-        if tool is self._unknown_tool:
-            raise UnknownTool(request.tool, self._registry.nearest(request.tool))
-        if self._audit is not None and self._audit.failing:
-            self._audit.check()
 
     async def carry_out(self, call: Call, tool: BoundTool, record: CallRecord, check: Check[T]) -> T | Question:
         """Take steps 4 to 11, the same for tools, prompts and resources. Raises every failure."""
@@ -261,18 +265,15 @@ class Pipeline:
         record.repeated = True
         return first
 
-    def _conclude(self, body: Body, tool: BoundTool, recording: Recording) -> Answer:
-        """The answer without secrets, with its outcome in the record. Raises what the host reports."""
-        failure = body.failure
-        if failure is None:
-            recording.outcome = "ok"
-        else:
-            error = recording.error
-            body = without_secrets(body, failure, recording.call, invoked=recording.invoked)
-            recording.failure, recording.outcome = body.failure, _outcome(failure, error)
-            if isinstance(error, _PROTOCOL_ERRORS):
-                raise error
-        return self._render(body, tool, recording)
+    def _fail(self, body: Body, failure: Failure, recording: Recording) -> Body:
+        """The failure without secrets, with its outcome in the record. Raises what the host reports."""
+        error = recording.error
+        body = without_secrets(body, failure, recording.call, invoked=recording.invoked)
+        recording.failure = body.failure
+        recording.outcome = "cancelled" if isinstance(error, ServerStopping) else failure.kind
+        if isinstance(error, _PROTOCOL_ERRORS):
+            raise error
+        return body
 
     def _render(self, body: Body, tool: BoundTool, recording: Recording) -> Answer:
         if self._rename is not None:
@@ -298,7 +299,3 @@ class Pipeline:
         done = "it was carried out. Check its outcome." if recording.invoked else "nothing was done."
         error = Unavailable(f"The audit record of {recording.call.final_name!r} could not be written: {done}")
         return self._render(fail(error, recording.call, self._hint_policy), tool, recording)
-
-
-def _outcome(failure: Failure, error: Exception | None) -> CallOutcome:
-    return "cancelled" if isinstance(error, ServerStopping) else failure.kind

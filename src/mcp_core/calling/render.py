@@ -38,11 +38,13 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
         return Answer("", body.failure is not None, body.data, blocks=body.blocks)
     if body.is_content and format == "bare":
         return _content_alone(body)
+    failed = body.failure is not None
     if format == "hints" and metadata is not None:
         text = _hints(body, metadata)
+    elif format != "bare":
+        text = _result(body)
     else:
-        text = _bare(body) if format == "bare" else _result(body)
-    failed = body.failure is not None
+        text = json_text.to_text({"error": body.failure.error}) if body.failure else body.data or "null"
     has_more = failed or body.message is not None or body.instruction is not None
     meta = _meta(body) if has_more and format == "bare" else None
     content = None
@@ -109,10 +111,6 @@ def _result(body: Body) -> str:
     if failure.error_id:
         fields["error_id"] = failure.error_id
     return f"{json_text.to_text(fields)[:-1]}{_channels(body)}}}"
-
-
-def _bare(body: Body) -> str:
-    return json_text.to_text({"error": body.failure.error}) if body.failure else body.data or "null"
 
 
 def _meta(body: Body) -> dict[str, Any] | None:

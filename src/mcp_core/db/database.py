@@ -23,7 +23,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from mcp_core.db.transaction import Transaction, Unit
-from mcp_core.logs.telemetry import child_span, is_traced
+from mcp_core.logs.telemetry import child_span, current_tracer
 from mcp_core.process.start_errors import InvalidSetting
 
 P = ParamSpec("P")
@@ -82,7 +82,7 @@ def ping(connection: Connection) -> None:
 
 def unit_span(verb: str, system: str, work: Any) -> AbstractContextManager[Any]:
     """A span for a unit of work, if the call that runs is traced."""
-    if not is_traced():
+    if current_tracer() is None:
         return _NO_SPAN
     name = getattr(work, "__name__", "unit").strip("_")
     return child_span(f"db {verb} {name}", attributes={"db.system.name": system})

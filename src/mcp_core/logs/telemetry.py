@@ -255,9 +255,13 @@ def _propagator() -> "TraceContextTextMapPropagator":
     return TraceContextTextMapPropagator()
 
 
+current_tracer: Callable[[], "Tracer | None"] = _tracer.get
+"""The tracer of the call that runs; None if the call is not traced."""
+
+
 def is_traced() -> bool:
     """Whether the call that runs is traced."""
-    return _tracer.get() is not None
+    return current_tracer() is not None
 
 
 def child_span(name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager["Span | None"]:
