@@ -664,4 +664,5 @@ def _open_state(settings: Settings, server: str) -> State:
         return MemoryState()
     with RequiresExtra("redis", "Redis"):
         from mcp_core.state.redis import RedisState  # noqa: PLC0415 - 115 ms, and the Redis client is an extra
-    return RedisState(settings.redis, server, settings.redis_timeout)
+    processes = settings.workers if settings.limits_without_redis == "share" else 1
+    return RedisState(settings.redis, server, settings.redis_timeout, processes)

@@ -106,4 +106,4 @@ async def test_a_redis_that_is_away_costs_one_timeout_and_is_used_again_when_it_
     log = (tmp_path / "server.log").read_text()
     assert log.count("Redis cannot be used: ") == 1
     assert log.count("Redis can be used again") == 1
-    assert log.count(f"Rate limits cannot be read and fail {policy}") == 1
+    assert log.count("Rate limits cannot be read; calls ") == 1

@@ -7,8 +7,9 @@ from typing import Literal
 from mcp_core.calling.render import Format, StructuredTools
 from mcp_core.declare.spec import DEADLINES, ResponseTime
 
-WithoutRedis = Literal["open", "closed"]
-"""A limit while the shared store cannot be reached: it lets calls pass, or refuse them."""
+WithoutRedis = Literal["whole", "share", "open", "closed"]
+"""A limit while the shared store cannot be reached: each process counts by itself, up to the whole limit or its
+share of it; or calls pass, or are refused."""
 HintDetail = Literal["full", "lean"]
 """All fields, or only what an agent acts on."""
 
@@ -23,5 +24,5 @@ class CallPolicy:
     repeat_text: bool = False
     """Whether structured content has the text beside it also for clients that hand both to the model."""
     deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
-    limits_without_redis: WithoutRedis = "open"
+    limits_without_redis: WithoutRedis = "whole"
     hints: HintDetail = "full"

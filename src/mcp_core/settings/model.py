@@ -225,9 +225,10 @@ class Settings(BaseModel):
         title="SECONDS",
         description="How long Redis may be silent before calls go on without it, until it answers again.",
     )
-    limits_without_redis: Literal["open", "closed"] = Field(
-        default="open",
-        description="While Redis cannot be reached: let calls pass their rate limits (open) or refuse them (closed).",
+    limits_without_redis: Literal["whole", "share", "open", "closed"] = Field(
+        default="whole",
+        description="While Redis cannot be reached, each process counts calls by itself, up to the whole limit or to "
+        "its share among --workers; or calls pass their limits (open), or are refused (closed).",
     )
     idempotency_seconds: float = Field(
         default=RETENTION_SECONDS,

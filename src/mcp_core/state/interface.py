@@ -51,6 +51,10 @@ class State(Protocol):
         """Count a call. Returns 0 within the limit, otherwise the seconds to wait."""
         ...
 
+    async def hit_here(self, key: str, limit: RateLimit) -> float:
+        """The same, for this process alone: while the store cannot be reached. Calls that it counted before count."""
+        ...
+
     async def lookup(self, key: str, tags: Sequence[str]) -> Lookup:
         """The cached answer, if it is fresh and none of its tags was invalidated since."""
         ...

@@ -51,6 +51,9 @@ class MemoryState:
             window = self._windows[key] = kind(limit)
         return window.hit(now)
 
+    async def hit_here(self, key: str, limit: RateLimit) -> float:
+        return await self.hit(key, limit)
+
     def _drop_ended_windows(self, now: float) -> None:
         self._windows = {key: window for key, window in self._windows.items() if window.ends > now}
         # Not again for each of many callers who are all within their windows.

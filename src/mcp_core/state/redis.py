@@ -14,6 +14,7 @@ from mcp_core.declare.spec import RateLimit
 from mcp_core.mcp_log import get_logger
 from mcp_core.result import Body
 from mcp_core.state.interface import MAX_ENTRY_LENGTH, DependencyHealth, Lookup, StateUnavailable
+from mcp_core.state.memory import MemoryState
 from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
 from mcp_core.state.redis_scripts import HIT, LOOKUP
 
@@ -43,8 +44,13 @@ class RedisState:
     one generation for each tag and one key for sealing stay.
     """
 
-    def __init__(self, url: str, server: str, timeout: float = 0.1) -> None:
-        """`timeout` is how long Redis may be silent, in seconds, before calls go on without it."""
+    def __init__(self, url: str, server: str, timeout: float = 0.1, processes: int = 1) -> None:
+        """`timeout` is how long Redis may be silent, in seconds, before calls go on without it.
+
+        While Redis is away, a process may use its share of a limit among so many.
+        """
+        self._here, self._processes = MemoryState(), processes
+        """Counts what this process lets pass, also while Redis counts: it may be away with the next call."""
         self._prefix = f"toolcharter:{server}:"
         self._connection = RedisConnection(url, timeout=timeout, prepare=self._prepare)
         self._seal_key: str | None = None
@@ -89,7 +95,16 @@ class RedisState:
 
     async def hit(self, key: str, limit: RateLimit) -> float:
         keys, limits = (f"{self._prefix}limit:{key}",), (limit.max_calls, limit.window_ms * 1000)
-        return cast(int, await self._run_script("rate limits", _HIT, keys, limits)) / 1e6
+        wait = cast(int, await self._run_script("rate limits", _HIT, keys, limits)) / 1e6
+        if wait > 0:
+            return wait
+        wait_here = await self.hit_here(key, limit)
+        # After Redis was away, it does not know of the calls that passed meanwhile.
+        return wait_here if self._processes == 1 else 0.0
+
+    async def hit_here(self, key: str, limit: RateLimit) -> float:
+        share = RateLimit(max(1, limit.max_calls // self._processes), limit.window_ms)
+        return await self._here.hit(f"{limit} {key}", share)  # a limit may be changed while the server runs
 
     async def lookup(self, key: str, tags: Sequence[str]) -> Lookup:
         keys = (self._answer_key(key), *(self._tag_key(tag) for tag in tags))

@@ -134,7 +134,7 @@ def test_without_anything_the_defaults_hold():
         "db": None,
         "redis": None,
         "redis_timeout": 0.1,
-        "limits_without_redis": "open",
+        "limits_without_redis": "whole",
         "idempotency_seconds": 86400.0,
         "tokens": None,
         "oidc": None,

@@ -1,5 +1,7 @@
 import asyncio
 import json
+import signal
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -97,8 +99,13 @@ async def test_a_refused_call_reaches_no_handler():
     assert len(ran) == 2
 
 
-@pytest.mark.parametrize(("policy", "goes_through"), [("open", True), ("closed", False)])
-async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: str, policy, goes_through: bool, log):
+@pytest.mark.parametrize(
+    ("policy", "goes_through", "meanwhile"),
+    [("open", True, "pass without a limit"), ("closed", False, "with a limit are refused")],
+)
+async def test_without_redis_a_limit_follows_its_policy_and_says_so(
+    dead_url: str, policy, goes_through: bool, meanwhile: str, log
+):
     settings = Settings(redis=dead_url, limits_without_redis=policy)
     async with App("test", version="1.0.0", format="result", tools=[ping], settings=settings) as app:
         answers = [await app.call("ping") for _ in range(4)]
@@ -106,7 +113,7 @@ async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: st
     loud = [message for level, message in log.messages if level == "ERROR" and "Tool" not in message]
     assert len(loud) == 2  # one for the connection and one for what follows from it, however many calls there are
     assert loud[0].startswith("Redis cannot be used: ")
-    assert loud[1].startswith(f"Rate limits cannot be read and fail {policy}: ")
+    assert loud[1].startswith(f"Rate limits cannot be read; calls {meanwhile}: ")
     if not goes_through:
         assert json.loads(answers[0].text) == {
             "success": False,
@@ -114,6 +121,45 @@ async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: st
             "error_type": "UnavailableError",
             "instruction": "Present this error to the user and take no further action.",
         }
+
+
+@pytest.mark.parametrize(("policy", "passed"), [("whole", 60), ("share", 20)])
+async def test_without_redis_each_process_counts_by_itself(dead_url: str, policy: str, passed: int, log):
+    @query(rate_limit=RateLimit(60, 3_600_000))
+    async def work() -> int:
+        return 1
+
+    settings = Settings(redis=dead_url, limits_without_redis=policy, workers=3)
+    async with App("test", version="1.0.0", format="result", tools=[work], settings=settings) as app:
+        answers = await asyncio.gather(*(app.call("work") for _ in range(200)))
+    assert [answer.is_error for answer in answers].count(False) == passed
+    expected = "whole limit" if policy == "whole" else "its share of the limit"
+    (line,) = [message for level, message in log.messages if level == "ERROR" and "Rate limits" in message]
+    assert line.startswith("Rate limits cannot be read; this process counts calls by itself, up to ")
+    assert f"{expected}: " in line
+
+
+async def test_a_limit_holds_while_redis_is_held_up_and_after_it(new_redis: Callable[[], Any]):
+    redis, ran = new_redis(), []
+
+    @query(rate_limit=RateLimit(60, 3_600_000))
+    async def work() -> int:
+        ran.append(1)
+        return 1
+
+    settings = Settings(redis=redis.url, redis_timeout=0.1)
+    async with App("test", version="1.0.0", format="result", tools=[work], settings=settings) as app:
+        for _ in range(20):
+            await app.call("work")
+        redis.process.send_signal(signal.SIGSTOP)
+        asyncio.get_running_loop().call_later(0.3, redis.process.send_signal, signal.SIGCONT)
+        await asyncio.gather(*(app.call("work") for _ in range(1000)))
+        assert len(ran) == 60
+        async with asyncio.timeout(30):
+            while not (await app.state.check_health()).ok:  # noqa: ASYNC110 - another process answers
+                await asyncio.sleep(0.05)
+        await asyncio.gather(*(app.call("work") for _ in range(100)))
+    assert len(ran) == 60
 
 
 class Slow(MemoryState):
