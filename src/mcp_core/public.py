@@ -6,6 +6,7 @@ from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, TokenVerifi
 from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.content.blocks import Annotations, Audio, File, Image, ResourceLink, Text
 from mcp_core.context import ToolContext
+from mcp_core.declare.completion import Argument
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
@@ -54,6 +55,7 @@ __all__ = [
     "Annotations",
     "Answer",
     "App",
+    "Argument",
     "Audio",
     "BrandedId",
     "Busy",

@@ -39,6 +39,19 @@ async def read_resource(uri: str, guide: Guide, context: ToolContext) -> Content
     return await asyncio.to_thread(_read, view, unquote(path), start)
 
 
+async def category_names(guide: Guide, context: ToolContext) -> list[str]:
+    """The categories of the active project."""
+    return list((await guide.load_view(None, context)).project.categories)
+
+
+async def document_names(arguments: dict[str, str], guide: Guide, context: ToolContext) -> list[str]:
+    """The documents of the category that was chosen, as they stand in a URI."""
+    prefix = f"{PREFIX}{quote(arguments.get('category', ''))}/"
+    page = await list_resources(guide, context)
+    return [one.uri.removeprefix(prefix) for one in page.resources if one.uri.startswith(prefix)]
+
+
+_COMPLETE = {"category": category_names, "document": document_names}
 _CATEGORY = "The URIs of its documents, one per line. A long list ends with the URI of the rest."
 _DOCUMENT = "Its text, without front matter. A long one ends with the URI of the rest."
 
@@ -47,8 +60,8 @@ DOCUMENTS = ResourceSource(
     read=read_resource,
     list=list_resources,
     templates=[
-        ResourceTemplate("guide://{category}", "A category", _CATEGORY, PLAIN),
-        ResourceTemplate("guide://{category}/{+document}", "A document", _DOCUMENT),
+        ResourceTemplate("guide://{category}", "A category", _CATEGORY, PLAIN, {"category": category_names}),
+        ResourceTemplate("guide://{category}/{+document}", "A document", _DOCUMENT, None, _COMPLETE),
     ],
     permissions=["documents:read"],
 )

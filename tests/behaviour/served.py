@@ -18,6 +18,7 @@ from toolcharter_examples.demo import Note, Notebook
 from mcp_core import (
     Annotations,
     App,
+    Argument,
     Audio,
     Confirm,
     Example,
@@ -29,6 +30,7 @@ from mcp_core import (
     ResourceLink,
     ResourcePage,
     ResourceSource,
+    ResourceTemplate,
     Result,
     Settings,
     ToolContext,
@@ -207,6 +209,28 @@ async def welcome(context: ToolContext) -> str:
     return f"Welcome, {answer.content['name']}." if answer.is_accepted else "Welcome, stranger."
 
 
+def flavours(value: str, arguments: dict[str, str], ledger: Ledger) -> list[str]:
+    """The flavours of a shop."""
+    ledger["flavours asked"] += 1
+    known = [f"{arguments.get('shop', 'any')} {number}" for number in range(120)]
+    return [each for each in known if value in each]
+
+
+async def pick(
+    shop: Annotated[str, Argument("Where.", complete=["Corner", "Market", "Quay market"])],
+    flavour: Annotated[str, Argument(complete=flavours)],
+    size: Literal["small", "large"] = "small",
+    count: int = 1,
+) -> str:
+    """Pick something."""
+    return f"{count * 2} halves of {size} {flavour} at {shop}"
+
+
+async def secrets(value: str) -> list[str]:
+    """What only some may know."""
+    return ["1", "2"]
+
+
 async def fall(password: str) -> str:
     """Crash with a secret."""
     raise RuntimeError(f"SELECT {password} FROM users; /etc/shadow")
@@ -233,7 +257,13 @@ def list_pages(cursor: str | None = None) -> ResourcePage:
 SOURCES = [
     ResourceSource("odd://", read=read_odd, fixed=[Resource("odd://picture", "A picture", mime_type="image/png")]),
     ResourceSource("page://", read=read_odd, list=list_pages),
-    ResourceSource("secret://", read=read_secret, list=lambda: [Resource("secret://1", "1")], permissions=["it:read"]),
+    ResourceSource(
+        "secret://",
+        read=read_secret,
+        list=lambda: [Resource("secret://1", "1")],
+        permissions=["it:read"],
+        templates=[ResourceTemplate("secret://{number}", "A secret", complete={"number": secrets})],
+    ),
 ]
 
 
@@ -253,6 +283,7 @@ def build(settings: Settings) -> App:
     app.registry.register(start_over)
     app.prompt()(greet)
     app.prompt(asks=True)(welcome)
+    app.prompt()(pick)
     app.prompt(permissions=["it:read"])(fall)
     for source in SOURCES:
         app.library.add_source(source)

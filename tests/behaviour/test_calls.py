@@ -88,7 +88,7 @@ async def test_images_follow_the_text_of_an_answer(connect: Connect):
 
 
 WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {
-    "wrong type": ("add", {"a": "2", "b": 3}, "a: input should be a valid integer"),
+    "wrong type": ("add", {"a": "two", "b": 3}, "a: input should be a valid integer"),
     "missing": ("add", {"a": 2}, "b: is required, but missing"),
     "extra": ("add", {"a": 2, "b": 3, "c": 4}, "c: is not an argument here; it takes a, b"),
     "out of range": ("list_notes", {"limit": 0}, "limit: input should be greater than or equal to 1"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from tests.behaviour.combinations import NEW, OLD, Connect, data_of, over
 
@@ -63,6 +64,23 @@ async def test_prompts_are_listed_with_their_arguments(connect: Connect):
             ],
         },
         {
+            "name": "welcome",
+            "title": "Welcome",
+            "description": "Welcome somebody who is asked for their name.",
+            "arguments": [],
+        },
+        {
+            "name": "pick",
+            "title": "Pick",
+            "description": "Pick something.",
+            "arguments": [
+                {"name": "shop", "description": "Where.", "required": True},
+                {"name": "flavour", "required": True},
+                {"name": "size", "required": False},
+                {"name": "count", "required": False},
+            ],
+        },
+        {
             "name": "fall",
             "title": "Fall",
             "description": "Crash with a secret.",
@@ -87,6 +105,40 @@ async def test_a_prompt_gives_messages_of_every_kind(connect: Connect):
         },
         {"role": "user", "content": {"type": "image", "data": "iQ==", "mimeType": "image/png"}},
     ]
+
+
+async def completed(client: Client, ref: Any, name: str, typed: str, **others: str) -> tuple[list[str], int, bool]:
+    found = (await client.complete(ref, {"name": name, "value": typed}, others or None)).completion
+    return found.values, found.total or 0, bool(found.has_more)
+
+
+@pytest.mark.requirement("PRO-2")
+async def test_arguments_of_prompts_and_templates_are_completed(connect: Connect):
+    prompt = PromptReference(type="ref/prompt", name="pick")
+    async with connect() as client:
+        assert await completed(client, prompt, "shop", "mark") == (["Market", "Quay market"], 2, False)
+        assert await completed(client, prompt, "size", "l") == (["large", "small"], 2, False)
+        assert await completed(client, prompt, "count", "") == ([], 0, False)
+        before = await data_of(client, "count", key="flavours asked")
+        values, total, has_more = await completed(client, prompt, "flavour", "Quay", shop="Quay")
+        again = await completed(client, prompt, "flavour", "Quay", shop="Quay")
+        assert (values[:2], len(values), total, has_more) == (["Quay 0", "Quay 1"], 100, 120, True)
+        assert again == (values, total, has_more)
+        # A client asks with every key: the values are kept for a moment.
+        assert await data_of(client, "count", key="flavours asked") == before + 1
+        result = await client.get_prompt("pick", {"shop": "Corner", "flavour": "nuts", "count": "3"})
+    assert result.messages[0].content.text == "6 halves of small nuts at Corner"
+
+
+@pytest.mark.requirement("PRO-2")
+@over(transport=("http",))
+async def test_who_lacks_the_permission_gets_no_completion(connect: Connect):
+    template = ResourceTemplateReference(type="ref/resource", uri="secret://{number}")
+    async with connect(user="ann") as client:
+        assert await completed(client, template, "number", "") == (["1", "2"], 2, False)
+    async with connect(user="reader") as client:
+        _, words, _ = await refusal(client.complete(template, {"name": "number", "value": ""}))
+    assert "it:read" in words
 
 
 async def test_the_instruction_of_a_result_reaches_the_agent_as_a_message(connect: Connect):
@@ -215,13 +267,14 @@ async def test_the_reader_of_a_resource_knows_the_caller(connect: Connect):
 
 async def test_templates_say_which_addresses_there_may_be(connect: Connect):
     async with connect() as client:
-        (template,) = (await client.list_resource_templates()).resource_templates
+        template, secret = (await client.list_resource_templates()).resource_templates
     assert template.model_dump(exclude_none=True, exclude={"meta"}) == {
         "name": "A note",
         "uri_template": "note://{note_id}",
         "description": "One note as Markdown.",
         "mime_type": "text/markdown",
     }
+    assert secret.uri_template == "secret://{number}"
 
 
 # ---- who may, and how long it may be kept ----------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from mcp_core.hosts.sdk.server import build_server
 from tests.mcp_guide.guide_server import DOCUMENTS, build_guide, write_documents
@@ -30,6 +32,20 @@ async def list_uris(client: Client) -> list[str]:
 async def read(client: Client, uri: str) -> tuple[str, str]:
     (content,) = (await client.read_resource(uri)).contents
     return content.mime_type, content.text
+
+
+@pytest.mark.requirement("PRO-2")
+async def test_categories_and_documents_are_completed(connected):
+    async def completed(client: Client, ref: Any, name: str, typed: str, **others: str) -> list[str]:
+        found = await client.complete(ref, {"name": name, "value": typed}, others or None)
+        return found.completion.values
+
+    document = ResourceTemplateReference(type="ref/resource", uri="guide://{category}/{+document}")
+    async with connected as client:
+        assert await completed(client, document, "category", "l") == ["lang", "guidelines"]
+        assert await completed(client, document, "document", "pyth", category="lang") == ["python.md"]
+        prompt = PromptReference(type="ref/prompt", name="guide")
+        assert await completed(client, prompt, "arg2", "doc") == ["docs"]
 
 
 async def test_categories_and_documents_are_listed_and_read(connected):

@@ -5,8 +5,10 @@ when the server is opened, so that lists do not wait for it.
 """
 
 import difflib
+import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core.auth import Caller
@@ -14,6 +16,7 @@ from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.content.blocks import Block, InvalidContent, write_blocks
 from mcp_core.declare.charter import DOCS_SCHEME, HEALTH_URI
+from mcp_core.declare.completion import MAX_FOUND, MAX_VALUE_LENGTH, Completer, narrowed
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Message, Prompt
@@ -21,7 +24,7 @@ from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourceP
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
-from mcp_core.result import Result
+from mcp_core.result import Body, Result
 from mcp_core.state.interface import DependencyHealth
 from mcp_core.text import json_text
 
@@ -77,6 +80,8 @@ class Library:
         self._sources: list[ResourceSource] = []
         self._bound_prompts: dict[str, BoundTool] = {}
         self._bound_sources: list[_BoundSource] = []
+        self._completers: dict[tuple[str, str], Completer] = {}
+        self._bound_completers: dict[tuple[str, str], BoundTool] = {}
         self._calls: LibraryCalls | None = None
         """Runs functions, where the app is open."""
         self.check_everything: Callable[[], Awaitable[Sequence[DependencyHealth]]] | None = None
@@ -88,6 +93,8 @@ class Library:
         if prompt.name in self._prompts:
             raise DeclarationError([f"{prompt.name}: two prompts have this name; rename one"])
         self._prompts[prompt.name] = prompt
+        arguments = {argument.name: argument.completer for argument in prompt.arguments}
+        self._completers |= {(prompt.name, name): one for name, one in arguments.items() if one is not None}
 
     def add_source(self, source: ResourceSource) -> None:
         """Add resources. Each address belongs to one source."""
@@ -95,6 +102,7 @@ class Library:
             if taken.startswith(source.prefix) or source.prefix.startswith(taken):
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
+        self._completers |= source.completers
 
     def open(self, pipeline: "Pipeline") -> None:
         """Bind the functions to the resources of the server."""
@@ -106,6 +114,9 @@ class Library:
         def bound(spec: ToolSpec) -> "BoundTool":
             return pipeline.bind(spec, spec.name, check_returns=False)
 
+        self._bound_completers = {
+            place: bound(one.spec) for place, one in self._completers.items() if one.spec is not None
+        }
         self._bound_prompts = {name: bound(prompt.spec) for name, prompt in self._prompts.items()}
         self._bound_sources = [
             _BoundSource(source, bound(source.reader), bound(source.lister) if source.lister else None)
@@ -147,6 +158,11 @@ class Library:
     def templates(self) -> list[ResourceTemplate]:
         """The templates of further addresses."""
         return [template for source in self._sources for template in source.templates]
+
+    @property
+    def has_completions(self) -> bool:
+        """Whether an argument can be completed."""
+        return bool(self._completers)
 
     @property
     def has_changing_resources(self) -> bool:
@@ -195,6 +211,27 @@ class Library:
         if spec is None or not _is_shown(spec, caller):
             raise _unknown_resource(uri)
         return Reading(Content(full(spec), MARKDOWN), LIST_TTL_MS, "private" if spec.permissions else "public")
+
+    async def complete(self, argument: str, typed: str, others: Mapping[str, str], request: Request) -> Sequence[str]:
+        """The values for an argument of the prompt or template that a request names. Raises Refused."""
+        return await self._recorded("completion/complete", request, self._complete(argument, typed, others, request))
+
+    async def _complete(self, argument: str, typed: str, others: Mapping[str, str], request: Request) -> Sequence[str]:
+        subject = request.tool
+        if subject not in self._prompts and not any(t.uri_template == subject for t in self.templates):
+            raise Refused(f"Unknown prompt or template: {subject[:128]!r}.", "validation", {"name": subject[:128]})
+        completer = self._completers.get((subject, argument))
+        if completer is None:
+            return ()
+        bound = self._bound_completers.get((subject, argument))
+        if bound is None:
+            return narrowed(completer.values, typed)
+        given = {"value": typed[:MAX_VALUE_LENGTH], "arguments": dict(others)}
+        takes = bound.spec.input_schema["properties"].keys()
+        arguments = {name: value for name, value in given.items() if name in takes}
+        body = await self._run(bound, request._replace(arguments=arguments), _values)
+        values: list[str] = json.loads(body.data or "[]")
+        return values if completer.narrows else narrowed(values, typed)
 
     async def list_changing(self, cursor: str | None, request: Request) -> ResourcePage:
         """A page of the resources that change: all sources in turn, until one has a further page."""
@@ -360,6 +397,17 @@ def _content(raw: Any) -> Content | None:
     if isinstance(value, str | bytes):
         return Content(value, TEXT if isinstance(value, str) else BYTES)
     raise BrokenResult(f"returned {type(value).__name__}; return str, bytes, Content, or None for no such resource")
+
+
+def _values(raw: Any) -> Body:
+    """The values of a completion, in the form that the cache keeps."""
+    value = _value(raw)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise BrokenResult(f"returned {type(value).__name__}; return the values as a list of texts")
+    values = list(islice(cast(Iterable[Any], value), MAX_FOUND))
+    if not all(isinstance(each, str) for each in values):
+        raise BrokenResult("returned values that are not texts")
+    return Body(json_text.to_text([each for each in values if len(each) <= MAX_VALUE_LENGTH]))
 
 
 def _page(raw: Any) -> ResourcePage:

@@ -5,6 +5,8 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, o
 
 from mcp_core.content.blocks import TextOrBlock
 from mcp_core.declare.checks import permission_problems
+from mcp_core.declare.completion import Argument, Completer, completer_of
+from mcp_core.declare.schema import JsonSchema
 from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import DeclarationError
@@ -20,11 +22,13 @@ class Message(NamedTuple):
 
 
 class PromptArgument(NamedTuple):
-    """An argument of a prompt: always text."""
+    """An argument of a prompt. Clients send it as text."""
 
     name: str
     description: str | None
     required: bool
+    completer: Completer | None = None
+    """The values that clients offer for it."""
 
 
 class Prompt(NamedTuple):
@@ -55,6 +59,8 @@ class PromptOptions(TypedDict, total=False):
     asks: bool
 
 
+_TYPES = ("string", "integer", "number", "boolean")
+"""The types that are read from the text that a client sends."""
 _DECLARED = "__toolcharter_prompt__"
 _COMPLETE = "__toolcharter_complete_prompt__"
 
@@ -101,9 +107,9 @@ def _prompt(spec: ToolSpec) -> Prompt:
     properties, required = spec.input_schema["properties"], spec.input_schema.get("required", ())
     problems = [f"permissions: {problem}" for problem in permission_problems(spec.declaration.permissions)]
     problems += [
-        f"argument {argument}: is not a text, and clients send nothing else; make it a str"
+        f"argument {argument}: clients send texts; make it a str, an int, a float, a bool or a choice of texts"
         for argument, schema in properties.items()
-        if schema.get("type") != "string"
+        if schema.get("type") not in _TYPES
     ]
     if problems:
         raise DeclarationError([f"{spec.name}: {problem}" for problem in problems])
@@ -112,9 +118,20 @@ def _prompt(spec: ToolSpec) -> Prompt:
         title=spec.title,
         description=spec.description,
         arguments=tuple(
-            PromptArgument(argument, schema.get("description"), argument in required)
+            _argument(spec, argument, schema, is_required=argument in required)
             for argument, schema in properties.items()
         ),
         permissions=spec.permissions,
         spec=spec,
     )
+
+
+def _argument(spec: ToolSpec, name: str, schema: JsonSchema, *, is_required: bool) -> PromptArgument:
+    """An argument with the completer that it declares; for a choice, its values."""
+    fields = spec.parameters.model_fields
+    field = next(field for own, field in fields.items() if name in (own, field.alias))
+    declared = next((each for each in field.metadata if isinstance(each, Argument)), Argument())
+    completer = Completer(tuple(map(str, schema["enum"]))) if "enum" in schema else None
+    if declared.complete is not None:
+        completer = completer_of(f"{spec.name}.{name}", declared.complete, spec.permissions)
+    return PromptArgument(name, declared.description or schema.get("description"), is_required, completer)

@@ -1,10 +1,12 @@
 """Resources: what clients can read. Functions list and read them, and they may change while the server runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mcp_core.declare.checks import permission_problems
+from mcp_core.declare.completion import Complete, Completer, completer_of
 from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError, InvalidArguments
 
@@ -30,6 +32,8 @@ class ResourceTemplate(NamedTuple):
     name: str
     description: str | None = None
     mime_type: str | None = None
+    complete: Mapping[str, Complete] = MappingProxyType({})
+    """The values of the names in braces: a list, or a function, as for an argument of a prompt."""
 
 
 class ResourcePage(NamedTuple):
@@ -73,12 +77,21 @@ class ResourceSource:
     lister: ToolSpec | None = field(init=False, repr=False, compare=False)
     """The function that lists, in the same way."""
 
+    completers: Mapping[tuple[str, str], Completer] = field(init=False, repr=False, compare=False)
+    """Those of its templates, by template and name."""
+
     def __post_init__(self) -> None:
         declared = Declaration(
             name=self.prefix, permissions=self.permissions, response_time=self.response_time, category="query"
         )
         object.__setattr__(self, "reader", spec_of(self.read, declared))
         object.__setattr__(self, "lister", spec_of(self.list, declared) if self.list is not None else None)
+        completers = {
+            (template.uri_template, name): completer_of(f"{template.uri_template} {name}", complete, self.permissions)
+            for template in self.templates
+            for name, complete in template.complete.items()
+        }
+        object.__setattr__(self, "completers", completers)
         problems = [f"permissions: {problem}" for problem in permission_problems(self.permissions)]
         if "://" not in self.prefix:
             problems.append("prefix: is not the beginning of an address; give for example 'note://'")

@@ -7,6 +7,7 @@ Everything that depends on FastMCP's internals is in this module; its minor vers
 """
 
 import gc
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar, cast
@@ -27,6 +28,7 @@ from mcp_core.auth import LOCAL, Caller, user
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.declare import resources as ours
 from mcp_core.declare.charter import DOCS_SCHEME
+from mcp_core.declare.completion import wire_completion
 from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
@@ -208,9 +210,29 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
         server.add_resource(_resource(app, resource))
     if app.library.sources:
         server.add_provider(GovernedResources(app))
+    if app.library.has_completions:
+        _complete(server, app)
     _list_permitted_tools(server)
     _speed_up_lookups(server)
     return added
+
+
+def _complete(server: FastMCP[Any], app: App) -> None:
+    """Complete the arguments of the prompts and templates of an app; those of others as before."""
+    before: Any = getattr(server, "_completion_handler", None)
+    ours = {prompt.name for prompt in app.library.prompts} | {one.uri_template for one in app.library.templates}
+
+    async def complete(ref: Any, argument: types.CompletionArgument, context: types.CompletionContext | None) -> Any:
+        subject: str = ref.name if isinstance(ref, types.PromptReference) else ref.uri
+        if subject not in ours:
+            found: Any = None if before is None else before(ref, argument, context)
+            return await found if inspect.isawaitable(found) else found
+        request = _request(await _opened(app), subject, {})
+        others = (context.arguments if context else None) or {}
+        values = await _or_mcp_error(app.library.complete(argument.name, argument.value, others, request))
+        return types.Completion.model_validate(wire_completion(values))
+
+    server.add_completion_handler(complete)
 
 
 def _prompt(app: App, prompt: OurPrompt) -> GovernedPrompt:
@@ -218,7 +240,10 @@ def _prompt(app: App, prompt: OurPrompt) -> GovernedPrompt:
         name=prompt.name,
         title=prompt.title,
         description=prompt.description,
-        arguments=[PromptArgument(**argument._asdict()) for argument in prompt.arguments],
+        arguments=[
+            PromptArgument(name=argument.name, description=argument.description, required=argument.required)
+            for argument in prompt.arguments
+        ],
     ).of(app)
 
 

@@ -7,6 +7,7 @@ from mcp_core.calling.library import Conversation, Library, Reading
 from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
 from mcp_core.content.blocks import contents, write_blocks
+from mcp_core.declare.completion import wire_completion
 from mcp_core.declare.prompts import Message, Prompt
 from mcp_core.declare.resources import Resource, ResourceTemplate
 from mcp_core.text.json_text import JsonObject
@@ -31,6 +32,11 @@ async def answer(
     if method == "resources/read":
         reading = await library.read(request)
         return {"contents": [contents(request.tool, *reading.content)]}, _caching(reading)
+    if method == "completion/complete":
+        argument: JsonObject = params["argument"]
+        context: JsonObject = params.get("context") or {}
+        values = await library.complete(argument["name"], argument["value"], context.get("arguments") or {}, request)
+        return {"completion": wire_completion(values)}, {}
     page = await library.list_changing(params.get("cursor"), request)
     next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}
@@ -46,7 +52,10 @@ def fixed_lists(library: Library) -> JsonObject:
 
 def prompt_fields(prompt: Prompt) -> JsonObject:
     """A prompt in the list."""
-    arguments = [_without_null(argument._asdict()) for argument in prompt.arguments]
+    arguments = [
+        _without_null({"name": one.name, "description": one.description, "required": one.required})
+        for one in prompt.arguments
+    ]
     return {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
 
 

@@ -3,10 +3,13 @@
 How a prompt is documented: src/mcp_guide/prompts/README.md
 """
 
+from typing import Annotated
+
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import NO_COLLECTION, no_category
 from mcp_guide.tools.content import GetContentArgs, get_content
 from toolcharter import Result, ToolContext, prompt
+from toolcharter.prompts import Argument
 
 HELP = """\
 Add documents to this conversation: @guide EXPRESSION [EXPRESSION ...]
@@ -22,27 +25,36 @@ Collections: {collections}
 """
 
 
+async def expressions(guide: Guide, context: ToolContext) -> list[str]:
+    """The categories and collections of the project."""
+    project = (await guide.for_prompt().load_view(None, context)).project
+    return [*project.categories, *project.collections]
+
+
+Word = Annotated[str, Argument(complete=expressions)]
+
+
 # Documented as src/mcp_guide/prompts/README.md shows. The protocol has no list arguments, so there are 15 single ones.
 @prompt(title="Guide", permissions=["documents:read"])
 async def guide(
     guide: Guide,
     context: ToolContext,
     *,
-    arg1: str = "",
-    arg2: str = "",
-    arg3: str = "",
-    arg4: str = "",
-    arg5: str = "",
-    arg6: str = "",
-    arg7: str = "",
-    arg8: str = "",
-    arg9: str = "",
-    arga: str = "",
-    argb: str = "",
-    argc: str = "",
-    argd: str = "",
-    arge: str = "",
-    argf: str = "",
+    arg1: Word = "",
+    arg2: Word = "",
+    arg3: Word = "",
+    arg4: Word = "",
+    arg5: Word = "",
+    arg6: Word = "",
+    arg7: Word = "",
+    arg8: Word = "",
+    arg9: Word = "",
+    arga: Word = "",
+    argb: Word = "",
+    argc: Word = "",
+    argd: Word = "",
+    arge: Word = "",
+    argf: Word = "",
 ) -> Result[str]:
     """Add guidelines and documents to the chat.
 

@@ -62,7 +62,7 @@ def test_a_declared_function_can_still_be_called():
     assert greet("Ann") == "Hello, Ann!"
 
 
-@pytest.mark.parametrize("kind", [int, list[str], str | int, Any])
+@pytest.mark.parametrize("kind", [list[str], str | int, Any])
 def test_an_argument_that_is_no_text_is_refused(kind: Any):
     def count(number: Any) -> str:
         return str(number)
@@ -71,7 +71,7 @@ def test_an_argument_that_is_no_text_is_refused(kind: Any):
     with pytest.raises(DeclarationError) as raised:
         prompt()(count)
     assert raised.value.problems == (
-        "count: argument number: is not a text, and clients send nothing else; make it a str",
+        "count: argument number: clients send texts; make it a str, an int, a float, a bool or a choice of texts",
     )
 
 

@@ -105,7 +105,9 @@ class FastPath:
         }
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
-        self.checks = shapes.method_checks(prompts=has_prompts, completions=self.is_live, tasks=app.has_tasks)
+        self.checks = shapes.method_checks(
+            prompts=has_prompts, completions=self.is_live or library.has_completions, tasks=app.has_tasks
+        )
         self._tools_version = app.tools_version
         self._find_long_tools()
 
@@ -305,7 +307,7 @@ def _capabilities(app: App, *, prompts: bool) -> JsonObject:
     }
     if prompts:
         capabilities["prompts"] = {"listChanged": live}
-    if live:
+    if live or app.library.has_completions:
         capabilities["completions"] = {}
     return capabilities
 

@@ -68,7 +68,7 @@ def build_server(app: App) -> Server[App]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts if is_live or app.library.prompts else None,
         on_get_prompt=handlers.get_prompt if is_live or app.library.prompts else None,
-        on_completion=handlers.complete if is_live else None,
+        on_completion=handlers.complete if is_live or app.library.has_completions else None,
     )
     if app.has_tasks:
         server.extensions[TASKS] = {}
