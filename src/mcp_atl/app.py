@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from atlassian_sandbox import Sandbox
 
 VERSION = "1.0.0"
+SKILLS = Path(__file__).parent / "skills"
 DESCRIPTION = "Jira and Confluence through one schema, on Cloud and Data Center."
 
 COMMANDS: tuple[Callable[..., Any], ...] = (
@@ -96,6 +97,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         deadlines={"medium": 60},
         prepare_examples=prepare_examples,
         settings=settings,
+        skills=SKILLS,
         request_headers=REQUEST_HEADERS,
         notice=partial(_notice, own),
     )

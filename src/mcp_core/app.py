@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Unpack, cast, overload
@@ -28,7 +29,7 @@ from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.declare.schema import JsonSchema
-from mcp_core.declare.skills import Skill
+from mcp_core.declare.skills import Skill, Skills, skill_source
 from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import ForgedReply, UnknownTool
@@ -96,7 +97,7 @@ class App:
         tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType] = (),
         prompts: Iterable[Callable[..., Any]] = (),
         resources: Iterable[ResourceSource] = (),
-        skills: Callable[[], Iterable[Skill]] = tuple,
+        skills: Skills = (),
         naming: Naming | None = None,
         format: Format = "bare",
         title: str | None = None,
@@ -118,6 +119,9 @@ class App:
     ) -> None:
         """`description` is one sentence for people: what the server is for. `instructions` are for agents.
 
+        `skills` is a folder of skills, a list, or a function that gives them: clients list and read them, and a plugin
+        for coding agents brings them along.
+
         The name is a part of addresses and files; of "My server!" it is my-server, and the title is the text.
         `notice` gives what a person who starts the server in a terminal should know, such as that its data is made up.
         `request_headers` are the HTTP headers that handlers find in `ToolContext.headers`. A `strict` server refuses
@@ -128,8 +132,6 @@ class App:
         self.title, name = title or name, _server_name(name)
         self.name, self.version, self._instructions = name, version, instructions
         self.description, self.notice = description, notice
-        self.skills = skills
-        """The skills that a plugin for coding agents brings along. They are read when a plugin is made, not before."""
         self.registry = ToolRegistry(naming, strict=strict)
         self.tools_version = 0
         """Counts how often the tools changed. Hosts write their lists again when it changes."""
@@ -143,6 +145,8 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
+        if (documents := skill_source(skills)) is not None:
+            self.library.add_skills(documents)
         tools = listed_tools(tools)
         self.lists_change = not tools or isinstance(self.library, LiveLibrary)
         """Whether its lists may change. Those of a server that was made with the list of its tools do not."""
@@ -278,6 +282,11 @@ class App:
             return target
 
         return register if function is None else register(check_function(function))
+
+    def skills(self) -> Iterable[Skill]:
+        """The skills that a plugin for coding agents brings along: those that are the same for every caller."""
+        source = self.library.skills
+        return () if source is None or signature(source.read).parameters else source.read()
 
     @property
     def instructions(self) -> str | None:

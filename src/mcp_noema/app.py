@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_noema.model import ClockAndRandom, roll
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from toolcharter.db import Database
 
 VERSION = "1.0.0"
+SKILLS = Path(__file__).parent / "skills"
 DESCRIPTION = "Spaced-repetition learning through your agent."
 
 MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, files, preferences)
@@ -59,6 +61,7 @@ def build(settings: NoemaSettings, clock: ClockAndRandom = REAL_CLOCK) -> App:
         deadlines=DEADLINES,
         prepare_examples=_create_example_data,
         settings=settings,
+        skills=SKILLS,
     )
     app.provide(ClockAndRandom, clock)
     app.provide(Folder, partial(_open_folder, settings))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_todo.model import TaskRepository
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_todo.store import SqlTaskRepository
 
 VERSION = "1.0.0"
+SKILLS = Path(__file__).parent / "skills"
 DESCRIPTION = "A todo list for your agent."
 
 
@@ -31,6 +33,7 @@ def build(settings: Settings) -> App:
         structured=False,
         prepare_examples=_add_example_task,
         settings=settings,
+        skills=SKILLS,
     )
     app.provide(TaskRepository, _open_repository)
     return app

@@ -29,6 +29,7 @@ from mcp_core import (
     ResourceSource,
     ResourceTemplate,
     Settings,
+    Skill,
     ToolContext,
     mcp_log,
 )
@@ -155,6 +156,13 @@ ASKING = (
 )
 
 
+SKILLS = [
+    Skill(
+        "first-skill", "A skill that the suite reads.", "Read references/more.md.", {"references/more.md": b"# More\n"}
+    ),
+    Skill("second-skill", "Another one, of a single file.", "Nothing."),
+]
+
 # --- the extension with tasks ----------------------------------------------------------------------
 
 NAME: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
@@ -224,6 +232,7 @@ def build(name: str, settings: Settings) -> App:
         prompts=PROMPTS,
         resources=[RESOURCES],
         settings=settings,
+        skills=SKILLS,
     )
     for function in PLAIN:
         app.tool()(function)

@@ -21,7 +21,8 @@ from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
-from mcp_core.declare.spec import ToolSpec
+from mcp_core.declare.skills import SkillSource
+from mcp_core.declare.spec import Declaration, ToolSpec, spec_of
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Body, Result
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from mcp_core.calling.pipeline import Pipeline
 
 MARKDOWN = "text/markdown"
+SKILL_SCHEME = "skill://"
 LIST_TTL_MS = 300_000
 """How long clients may cache what does not change while a server runs."""
 CHANGING_LIST_TTL_MS = 10_000
@@ -60,6 +62,14 @@ class Reading(NamedTuple):
     scope: Literal["public", "private"] = "private"
 
 
+class SkillsAnswer(NamedTuple):
+    """The result of a request for skills, and how long and by whom it may be cached."""
+
+    result: dict[str, Any]
+    ttl_ms: int
+    scope: Literal["public", "private"]
+
+
 class _BoundSource(NamedTuple):
     """A source with its functions bound to their resources."""
 
@@ -82,6 +92,8 @@ class Library:
         self._bound_sources: list[_BoundSource] = []
         self._completers: dict[tuple[str, str], Completer] = {}
         self._bound_completers: dict[tuple[str, str], BoundTool] = {}
+        self.skills: SkillSource | None = None
+        self._bound_skills: BoundTool | None = None
         self._calls: LibraryCalls | None = None
         """Runs functions, where the app is open."""
         self.check_everything: Callable[[], Awaitable[Sequence[DependencyHealth]]] | None = None
@@ -104,6 +116,14 @@ class Library:
         self._sources.append(source)
         self._completers |= source.completers
 
+    def add_skills(self, source: SkillSource) -> None:
+        """Serve skills, and their files at `skill://`."""
+        self.skills = source
+        declared = Declaration(
+            name=SKILL_SCHEME, permissions=source.permissions, response_time="medium", category="query"
+        )
+        self._skills_spec = spec_of(source.read, declared)
+
     def open(self, pipeline: "Pipeline") -> None:
         """Bind the functions to the resources of the server."""
         from mcp_core.calling.library_calls import LibraryCalls  # noqa: PLC0415 - 20 ms, with the pipeline
@@ -122,6 +142,7 @@ class Library:
             _BoundSource(source, bound(source.reader), bound(source.lister) if source.lister else None)
             for source in self._sources
         ]
+        self._bound_skills = bound(self._skills_spec) if self.skills is not None else None
 
     # --- what never changes ----------------------------------------------------------------------------
 
@@ -195,6 +216,8 @@ class Library:
             return self._documentation(uri, request.caller)
         if uri == HEALTH_URI and self.check_everything is not None:
             return _health(await self.check_everything())
+        if self._bound_skills is not None and uri.startswith(SKILL_SCHEME):
+            return await self._read_skill(self._bound_skills, uri, request)
         bound = next((bound for bound in self._bound_sources if uri.startswith(bound.source.prefix)), None)
         if bound is None:
             raise _unknown_resource(uri)
@@ -205,6 +228,36 @@ class Library:
         if content is None:
             raise _unknown_resource(uri)
         return Reading(content, bound.source.ttl_ms)
+
+    async def _read_skill(self, bound: "BoundTool", uri: str, request: Request) -> Reading:
+        from mcp_core.calling.skills import SkillPages  # noqa: PLC0415 - few clients read skills
+
+        content = await self._run(bound, request, lambda raw: SkillPages.of(_value(raw)).read(uri))
+        if content is None:
+            raise _unknown_resource(uri)
+        return Reading(content, self._skill_ttl, self._skill_scope)
+
+    async def answer_skills(self, method: str, params: Mapping[str, Any], request: Request) -> "SkillsAnswer":
+        """The result of a request for skills. Raises Refused."""
+        return await self._recorded(method, request, self._answer_skills(method, params, request))
+
+    async def _answer_skills(self, method: str, params: Mapping[str, Any], request: Request) -> "SkillsAnswer":
+        from mcp_core.calling.skills import SkillPages  # noqa: PLC0415 - as above
+
+        if self._bound_skills is None:
+            raise Refused("This server has no skills.", "validation", {})
+        # The answer is worked out where the skills are read, so that a failure of either is reported alike.
+        pages = await self._run(self._bound_skills, request, lambda raw: SkillPages.of(_value(raw)))
+        return SkillsAnswer(pages.answer(method, params), self._skill_ttl, self._skill_scope)
+
+    @property
+    def _skill_ttl(self) -> int:
+        return LIST_TTL_MS if self.skills is not None and self.skills.never_change else 0
+
+    @property
+    def _skill_scope(self) -> Literal["public", "private"]:
+        is_public = self.skills is not None and self.skills.never_change and not self.skills.permissions
+        return "public" if is_public else "private"
 
     def _documentation(self, uri: str, caller: Caller) -> Reading:
         spec = self._registry.find(uri.removeprefix(DOCS_SCHEME))

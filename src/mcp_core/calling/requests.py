@@ -27,6 +27,7 @@ _METHODS = frozenset({
     *(HTTP, STDIO, "initialize", "ping", "server/discover", "tools/list", "tools/call", "prompts/list"),
     *("prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"),
     *(CONFIRM, DECLINE, "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+    *("skills/list", "skills/get", "resources/directory/read"),
     *(TASK_CREATED, "tasks/get", "tasks/update", "tasks/cancel"),
 })  # fmt: skip
 _MAX_NAME_LENGTH = 256

@@ -12,6 +12,7 @@ from mcp_core.declare.prompts import Message, Prompt
 from mcp_core.declare.resources import Resource, ResourceTemplate
 from mcp_core.text.json_text import JsonObject
 
+SKILL_METHODS = ("skills/list", "skills/get", "resources/directory/read")
 _NEVER_CACHE: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
 _NOT_CACHED = frozenset({"prompts/get", "completion/complete"})
 """The methods whose results have no caching fields."""
@@ -37,6 +38,9 @@ async def answer(
         context: JsonObject = params.get("context") or {}
         values = await library.complete(argument["name"], argument["value"], context.get("arguments") or {}, request)
         return {"completion": wire_completion(values)}, {}
+    if method in SKILL_METHODS:
+        skills = await library.answer_skills(method, params, request)
+        return skills.result, {"ttlMs": skills.ttl_ms, "cacheScope": skills.scope}
     page = await library.list_changing(params.get("cursor"), request)
     next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import unquote
 
+from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
 from mcp_core.context import NO_HEADERS, Elicit, ListFolders, NotifyComplete, ReportProgress, RequestHeaders
@@ -48,6 +49,8 @@ SUBSCRIPTION_KEY = _PREFIX + "subscriptionId"
 
 TASKS = _PREFIX + "tasks"
 """The extension with calls that outlive their request."""
+SKILLS = _PREFIX + "skills"
+"""The extension with documents that teach an agent."""
 TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 CONFIRM = "confirm"
@@ -191,6 +194,12 @@ class Peer(NamedTuple):
             self.elicit if modes and not self.modern else None,
             self.notify_complete,
         )
+
+
+def extensions_of(app: App) -> JsonObject:
+    """The extensions that a server offers, with their settings."""
+    skills = {SKILLS: {"directoryRead": True}} if app.library.skills is not None else {}
+    return skills | ({TASKS: {}} if app.has_tasks else {})
 
 
 def supports_forms(capabilities: Any) -> bool:

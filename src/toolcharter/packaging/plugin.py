@@ -6,6 +6,7 @@ in the form of agentskills.io/specification.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from toolcharter.packaging.json_file import json_text
@@ -46,9 +47,9 @@ def _marketplace(servers: Sequence[PublishedServer]) -> dict[str, Any]:
 def _plugin_files(server: PublishedServer) -> dict[str, str]:
     files = {".claude-plugin/plugin.json": json_text(_manifest(server)), "README.md": _readme(server)}
     for skill in server.app.skills():
-        # JSON strings are YAML strings, whatever they contain.
-        head = f"---\nname: {skill.name}\ndescription: {json_text(skill.description)}---\n\n"
-        files[f"skills/{skill.name}/SKILL.md"] = f"{head}{skill.text.strip()}\n"
+        for path, data in skill.contents().items():
+            with suppress(UnicodeDecodeError):  # files of a plugin are text
+                files[f"skills/{skill.name}/{path}"] = data.decode()
     return files
 
 

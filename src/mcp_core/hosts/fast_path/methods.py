@@ -28,12 +28,12 @@ from mcp_core.hosts.protocol import (
     MODERN,
     SERVER_KEY,
     TASK_METHODS,
-    TASKS,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
     Peer,
     RpcError,
     client_identity,
+    extensions_of,
     invalid_params,
     is_accepted,
     protocol_error,
@@ -93,8 +93,8 @@ class FastPath:
         self._server_meta = {SERVER_KEY: info}
         lists = self._lists()
         discover = {**about, "supportedVersions": [MODERN]}
-        if app.has_tasks:
-            discover["capabilities"] = {**about["capabilities"], "extensions": {TASKS: {}}}
+        if extensions := extensions_of(app):
+            discover["capabilities"] = {**about["capabilities"], "extensions": extensions}
         self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
         added = self._caching("public")
         self._handshake_results = {method: json_text.to_text(result) for method, result in lists.items()}
@@ -106,7 +106,9 @@ class FastPath:
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
         self.checks = shapes.method_checks(
-            prompts=has_prompts, completions=self.is_live or library.has_completions, tasks=app.has_tasks
+            prompts=has_prompts,
+            completions=self.is_live or library.has_completions,
+            extensions=frozenset(extensions),
         )
         self._tools_version = app.tools_version
         self._find_long_tools()
@@ -323,6 +325,8 @@ def _subject(method: str, params: JsonObject) -> str | None:
         if argument.get("name") is None or argument.get("value") is None:
             return None
         return ref.get("name" if ref.get("type") == "ref/prompt" else "uri")
+    if method in ("skills/get", "resources/directory/read"):
+        return params.get("uri")
     return method
 
 

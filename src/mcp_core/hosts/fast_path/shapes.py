@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY
+from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, SKILLS, TASKS
 
 Check = Callable[[Any], bool]
 Shape = type | Check
@@ -188,6 +188,12 @@ _TASK_METHODS: dict[str, dict[str, Shape]] = {
     "tasks/cancel": {"taskId": str},
 }
 
+_SKILL_METHODS: dict[str, dict[str, Shape]] = {
+    "skills/list": _PAGE,
+    "skills/get": {"uri": str},
+    "resources/directory/read": {"uri": str, **_PAGE},
+}
+
 _COMPLETION: dict[str, dict[str, Shape]] = {
     "completion/complete": {
         "ref": members({"type": one_of(frozenset({"ref/prompt", "ref/resource"})), "name": str, "uri": str}),
@@ -224,11 +230,13 @@ class MethodChecks(NamedTuple):
 
 
 @cache
-def method_checks(*, prompts: bool, completions: bool = False, tasks: bool = False) -> MethodChecks:
+def method_checks(
+    *, prompts: bool, completions: bool = False, extensions: frozenset[str] = frozenset()
+) -> MethodChecks:
     """The checks of the methods that are served. All servers of a process share them: 17 KB for each otherwise."""
     methods = _METHODS | (_PROMPT_METHODS if prompts else {}) | (_COMPLETION if completions else {})
     handshake, modern = {**methods, "ping": {}}, {**methods, "server/discover": {}}
-    modern |= _TASK_METHODS if tasks else {}
+    modern |= (_TASK_METHODS if TASKS in extensions else {}) | (_SKILL_METHODS if SKILLS in extensions else {})
     return MethodChecks(
         handshake={method: members({"_meta": _is_handshake_meta, **shapes}) for method, shapes in handshake.items()},
         modern={method: members({"_meta": is_modern_meta, **shapes}) for method, shapes in modern.items()},

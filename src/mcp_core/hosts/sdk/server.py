@@ -36,7 +36,7 @@ from mcp_core.hosts.callers import (
     may_ask,
     record_http,
 )
-from mcp_core.hosts.protocol import HEADER_MISMATCH, TASK_METHODS, TASKS, Peer
+from mcp_core.hosts.protocol import HEADER_MISMATCH, TASK_METHODS, Peer, extensions_of
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.settings.model import Settings
@@ -70,8 +70,10 @@ def build_server(app: App) -> Server[App]:
         on_get_prompt=handlers.get_prompt if is_live or app.library.prompts else None,
         on_completion=handlers.complete if is_live or app.library.has_completions else None,
     )
+    server.extensions.update(extensions_of(app))
+    for method in library_json.SKILL_METHODS if app.library.skills is not None else ():
+        server.add_request_handler(method, types.RequestParams, partial(handlers.answer_skills, method))
     if app.has_tasks:
-        server.extensions[TASKS] = {}
         for method in TASK_METHODS:
             server.add_request_handler(method, types.RequestParams, partial(handlers.answer_task, method))
     # The SDK would put each call into a span of its own. The pipeline's span says more, and one is enough.
@@ -139,6 +141,10 @@ class _Handlers:
         if answer.meta:
             result["_meta"] = dict(answer.meta)
         return _complete(ctx, result)
+
+    async def answer_skills(self, method: str, ctx: Context, params: types.RequestParams) -> Any:
+        """A request for skills."""
+        return await self._from_library(ctx, method, str((ctx.params or {}).get("uri", method)))
 
     async def answer_task(self, method: str, ctx: Context, params: types.RequestParams) -> Any:
         """A request about a call that has become a task. The SDK does not know what its headers must repeat."""
