@@ -76,7 +76,7 @@ class Skill:
 
 
 class SkillSource(NamedTuple):
-    """Where the skills of a server come from, and who may read them."""
+    """The origin of the skills of a server, and the permissions to read them."""
 
     read: Callable[..., Iterable[Skill]]
     """Gives all of them. It may take what handlers take."""
@@ -85,7 +85,7 @@ class SkillSource(NamedTuple):
 
 
 Skills = str | Path | Sequence[Skill] | Callable[..., Iterable[Skill]] | SkillSource
-"""What an author gives: a folder of skills, a list, a function, or a source with permissions."""
+"""Skills as an author gives them: a folder of skills, a list, a function, or a source with permissions."""
 
 
 def skill_source(skills: Skills) -> SkillSource | None:

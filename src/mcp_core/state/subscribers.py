@@ -41,16 +41,17 @@ class Subscribers(Generic[T]):
         self,
         on_first: Callable[[], object] = lambda: None,
         on_last: Callable[[], object] = lambda: None,
+        most: int = MAX_SUBSCRIBERS,
     ) -> None:
         """`on_first` is called when somebody begins to listen, `on_last` when nobody does any more."""
         self._subscribers: set[Subscriber[T]] = set()
-        self._on_first, self._on_last = on_first, on_last
+        self._on_first, self._on_last, self._most = on_first, on_last, most
         self.stopped = False
 
     @property
     def is_full(self) -> bool:
         """Whether no more can listen."""
-        return len(self._subscribers) >= MAX_SUBSCRIBERS
+        return len(self._subscribers) >= self._most
 
     def send(self, item: T) -> None:
         """Hand an item to everyone. It never waits."""
