@@ -23,7 +23,6 @@ PENDING: frozenset[str] = frozenset({
     *(f"FAR-{n}" for n in (1, 2, 3)),
     *(f"TXT-{n}" for n in range(1, 4)),
     *(f"LRN-{n}" for n in range(1, 4)),
-    "GDL-1",
     "GDL-3",
 })  # fmt: skip
 

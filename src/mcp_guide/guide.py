@@ -78,9 +78,16 @@ class ProjectView(NamedTuple):
                 f"Run `mcp-guide init` first: it writes them to {str(self.missing_root)!r}, where they can be."
             )
 
-    def result(self, value: JsonObject, message: str | None = None, instruction: str | None = None) -> GuideResult:
+    def result(
+        self,
+        value: JsonObject,
+        message: str | None = None,
+        instruction: str | None = None,
+        content: Sequence[Any] = (),
+    ) -> GuideResult:
         """A success. It says so if the documents are the starter documents of the package."""
-        return GuideResult.ok(value, _join(message, self._starter_notice()) or None, instruction)
+        message = _join(message, self._starter_notice()) or None
+        return GuideResult.ok(value, message, instruction, content=content)
 
     def _starter_notice(self) -> str | None:
         if self.missing_root is None:
@@ -164,7 +171,8 @@ class Guide:
             and self.active.announce(view.project.name, view.mode, session)
         ):
             boundary = model.BOUNDARIES[view.mode]
-        return view.result(result.value or {}, result.message, _join(result.instruction, boundary) or None)
+        instruction = _join(result.instruction, boundary) or None
+        return view.result(result.value or {}, result.message, instruction, result.content)
 
     def view(self, project: str | None, context: ToolContext, roots: Sequence[Path] = ()) -> ProjectView:
         """The view of a project, as its files are now. Reads the disk: call it in a thread."""

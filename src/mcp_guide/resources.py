@@ -9,7 +9,9 @@ from contextlib import suppress
 from typing import overload
 from urllib.parse import quote, unquote
 
-from mcp_guide.content.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
+from mcp_guide.content.finding import FoundDocument
+from mcp_guide.content.reading import read_documents
+from mcp_guide.content.tokens import fitting_end
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
@@ -18,8 +20,9 @@ from toolcharter.resources import Content, Resource, ResourcePage, ResourceSourc
 
 PREFIX = "guide://"
 MARKDOWN, PLAIN = "text/markdown", "text/plain"
-_MAX_BYTES = DEFAULT_BUDGET * BYTES_PER_TOKEN - 1_000
+MAX_TOKENS = 20_000
 """Of one part, without the line about the rest."""
+_MAX_LIST_BYTES = 79_000
 _MAX_DIGITS = 9
 
 
@@ -126,7 +129,7 @@ def _read(view: ProjectView, path: str, start: int) -> Content | None:
     text = read.documents[0].text or ""
     if start and start >= len(text):
         return None
-    end = fitting_end(text, start, _MAX_BYTES)
+    end = fitting_end(text, start, MAX_TOKENS)
     rest = _rest(_document_uri(category, entry), end) if end < len(text) else ""
     return Content(text[start:end] + rest, _media_type(entry.path))
 
@@ -139,7 +142,7 @@ def _list_category(view: ProjectView, category: Category, start: int) -> Content
     for number, entry in enumerate(entries[start:], start):
         line = f"{_document_uri(category, entry)}\n"
         size += len(line)
-        if size > _MAX_BYTES:
+        if size > _MAX_LIST_BYTES:
             lines.append(_rest(_uri(category.name), number))
             break
         lines.append(line)

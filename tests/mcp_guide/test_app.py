@@ -25,6 +25,7 @@ DECLARED = {
 
 TOOLS = [
     "get_content",
+    "get_outline",
     "search_content",
     "list_documents",
     "create_document",

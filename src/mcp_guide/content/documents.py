@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Stamp
 from mcp_guide.content.front_matter import FrontMatter, split_front_matter
@@ -36,6 +37,13 @@ class Document:
     is_text: bool | None
     """None if the document is too large to check."""
     warnings: tuple[str, ...] = ()
+    head: str = ""
+    """The front matter as it is written."""
+
+    @property
+    def version(self) -> str:
+        """Changes with every change of the document."""
+        return blake2b(f"{self.head}{self.text}".encode(errors="surrogatepass"), digest_size=5).hexdigest()
 
     @property
     def title(self) -> str:
@@ -57,7 +65,8 @@ def make_document(path: str, data: bytes, modified: float, size: int | None = No
         return Document(path, None, FrontMatter(), size, modified, is_text=False, warnings=(note,))
     parts = split_front_matter(text)
     notes = (note,) if note else ()
-    return Document(path, parts.text, parts.front, size, modified, is_text=True, warnings=notes + parts.warnings)
+    warnings, head = notes + parts.warnings, text[: len(text) - len(parts.text)]
+    return Document(path, parts.text, parts.front, size, modified, is_text=True, warnings=warnings, head=head)
 
 
 def decode(data: bytes) -> tuple[str | None, str]:

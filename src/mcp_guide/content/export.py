@@ -4,7 +4,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from mcp_guide.content import formats, retrieval
+from mcp_guide.content import formats
+from mcp_guide.content.finding import find_documents
+from mcp_guide.content.reading import read_documents
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
 from toolcharter import Conflict, NotFound, PermissionDenied, ToolError, Unavailable
@@ -15,7 +17,7 @@ def export(
 ) -> GuideResult:
     """Write the text of documents to a file. A destination outside `export_folders` is refused."""
     folder, path = _find_allowed_folder(view.configuration.export_folders, destination)
-    read = retrieval.read_documents(view, retrieval.find_documents(view, expression).entries)
+    read = read_documents(view, find_documents(view, expression).entries)
     rendered = formats.render(read.documents, format)
     text = rendered if isinstance(rendered, str) else json.dumps(rendered, ensure_ascii=False, indent=2)
     if not folder.is_dir():

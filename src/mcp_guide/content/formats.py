@@ -6,8 +6,10 @@ from typing import Any, Literal, overload
 from urllib.parse import quote
 
 from mcp_guide.content.documents import Document
+from mcp_guide.content.front_matter import FrontMatter
 
-Format = Literal["plain", "mime", "json"]
+Format = Literal["plain", "markdown", "mime", "json"]
+"""`markdown` is plain text in a content block of its own, outside the JSON."""
 
 _MAX_SEPARATOR_LENGTH = 60
 _MEDIA_TYPES = {
@@ -23,7 +25,7 @@ _MEDIA_TYPES = {
 
 
 @overload
-def render(documents: Sequence[Document], format: Literal["plain", "mime"]) -> str: ...
+def render(documents: Sequence[Document], format: Literal["plain", "markdown", "mime"]) -> str: ...
 @overload
 def render(documents: Sequence[Document], format: Literal["json"]) -> list[dict[str, Any]]: ...
 @overload
@@ -88,10 +90,9 @@ def _boundary(texts: Sequence[str]) -> str:
     return boundary if texts else "document-none"
 
 
-def _record(document: Document) -> dict[str, Any]:
-    front = document.front
+def front_matter(front: FrontMatter) -> dict[str, Any]:
+    """The fields of front matter that have a value."""
     fields = {
-        "path": document.path,
         "title": front.title,
         "description": front.description,
         "tags": list(front.tags),
@@ -99,6 +100,14 @@ def _record(document: Document) -> dict[str, Any]:
         "instruction": front.instruction,
         "requires": list(front.requires),
         "extra": dict(front.extra),
+    }
+    return {name: value for name, value in fields.items() if value not in (None, [], {})}
+
+
+def _record(document: Document) -> dict[str, Any]:
+    fields = {
+        "path": document.path,
+        **front_matter(document.front),
         "text": document.text,
         "is_text": document.is_text,
         "size": document.size,

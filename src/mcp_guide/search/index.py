@@ -121,6 +121,11 @@ class SearchIndex:
                 return page if is_complete else replace(page, progress=(self._count_indexed(), self._total))
         return self.find(query, folders, limit, offset, report)  # the index was broken, and the new one is empty
 
+    def similar_words(self, query: str) -> list[str]:
+        """Words in the index that are written like those of a query that found nothing."""
+        with self._lock:
+            return self._with_rebuild(lambda: RankedSearch(self._connect()).similar_words(parse_query(query)))
+
     def refresh(self) -> None:
         """Update the index now, and wait for the end."""
         self._update(None)

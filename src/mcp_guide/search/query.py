@@ -12,51 +12,66 @@ MAX_TERMS = 32
 _MIN_PREFIX_LENGTH = 2
 
 _TERM = re.compile(r'(-?)"([^"]*)"?|(\S+)')
+_STOP_WORDS_TEXT = (
+    "a about all am an and any are as at be been before being but by can could did do does doing for from get had has "
+    "have how i if in into is it its just me my no not of off on one or our out over own s should so some such t than "
+    "that the their them then there these they this those to too under until up use used using very was we were what "
+    "when where which while who whom whose why will with without would you your "
+    "aber als am auch auf aus bei bin das dass dem den der des die ein eine einem einen einer es für hat ich im ist "
+    "kann man mit nach nicht oder sich sie sind so und uns vom von vor was wenn wer wie wir wird wo zu zum zur"
+)
+_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+"""Words of a question that say nothing about its subject, in English and German."""
 
 
 class SearchQuery(NamedTuple):
     """The terms to find and the terms to exclude, each quoted, and the words to show."""
 
     terms: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    """Each term as the beginning of a word; empty if it cannot be one."""
     excluded: tuple[str, ...]
     words: tuple[str, ...]
     """The terms to find, as the person wrote them."""
 
-    def to_fts5(self, operator: str) -> str:
-        """All terms (`AND`) or any of them (`OR`), without the excluded ones."""
-        terms = f" {operator} ".join(self.terms)
-        return f"({terms}) NOT ({' OR '.join(self.excluded)})" if self.excluded else terms
-
 
 def parse_query(text: str) -> SearchQuery:
-    """A word matches as a prefix, `"a phrase"` exactly, `-word` excludes. Raises InvalidArguments."""
+    """A word is found in all its forms, `"a phrase"` as it is, `-word` excludes. Raises InvalidArguments."""
     if len(text) > MAX_QUERY_LENGTH:
         raise InvalidArguments(
             f"The query {quote_text(text)} has {len(text):,} characters. Use at most {MAX_QUERY_LENGTH:,}.",
             fields=("query",),
         )
-    terms: dict[str, str] = {}
+    found: dict[str, tuple[str, str]] = {}
     excluded: list[str] = []
     for minus, phrase, word in _TERM.findall(text):
         is_excluded = bool(minus) or (word.startswith("-") and word[1:2].isalnum())
-        term = _quote_term(phrase or word) + ("*" if _is_prefix(phrase, word) else "")
         if not any(map(str.isalnum, phrase or word)):
             continue
+        term = _quote_term(phrase or word)
+        prefix = f"{term}*" if _is_prefix(phrase, word) else ""
         if is_excluded:
-            excluded.append(term)
+            excluded.append(prefix or term)
         else:
-            terms[term] = phrase or word
-    if not terms:
+            found[term] = (prefix, phrase or word)
+    if not found:
         raise InvalidArguments(
             f"The query {quote_text(text)} has no word to find. Use words such as 'naming' or '\"error handling\"'.",
             fields=("query",),
         )
-    if len(terms) + len(excluded) > MAX_TERMS:
+    if len(found) + len(excluded) > MAX_TERMS:
         raise InvalidArguments(
-            f"The query {quote_text(text)} has {len(terms) + len(excluded)} words. Use at most {MAX_TERMS}.",
+            f"The query {quote_text(text)} has {len(found) + len(excluded)} words. Use at most {MAX_TERMS}.",
             fields=("query",),
         )
-    return SearchQuery(tuple(terms), tuple(excluded), tuple(terms.values()))
+    telling = {term: rest for term, rest in found.items() if rest[1].lower().strip("?!.,;:'") not in _STOP_WORDS}
+    chosen = telling or found
+    return SearchQuery(
+        tuple(chosen),
+        tuple(prefix for prefix, _ in chosen.values()),
+        tuple(excluded),
+        tuple(word for _, word in chosen.values()),
+    )
 
 
 def _quote_term(text: str) -> str:
@@ -65,7 +80,7 @@ def _quote_term(text: str) -> str:
 
 
 def _is_prefix(phrase: str, word: str) -> bool:
-    """Whether a word also matches longer words. One Latin letter does not: it would match too much."""
+    """Whether a word can be the beginning of longer words. One Latin letter is not: it would match too much."""
     if phrase or ends_unspaced(word):
         return False
     return len(word) >= _MIN_PREFIX_LENGTH or not word.isascii()

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-_PLUS, _SHARP, _DOT, _GAP = "\ue000", "\ue001", "\ue002", "\ue003"
+_PLUS, _SHARP, _DOT, _GAP, _PERCENT = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
 """Letters of Unicode's private area, which the tokenizer takes as a part of a word."""
 
 _SYMBOL = re.compile(
@@ -19,6 +19,7 @@ _SYMBOL = re.compile(
     \+\+ (?<= [^\W_] \+\+ ) (?! [+] | [^\W\d] )     # c++, C++17, but not a++b
     | \# (?<= [^\W\d_] \# ) (?! [\w#] )             # C#, but not page#part
     | \. (?i: net ) (?! [^\W\d] )                   # .NET, .net8
+    | (?<! \w ) % (?= [A-Za-z] (?! \w ) )           # %w, but not 5%a
     """,
     re.VERBOSE,
 )
@@ -68,6 +69,8 @@ def _query_symbol(match: re.Match[str]) -> str:
         return _PLUS * 2
     if symbol[0] == "#":
         return _SHARP
+    if symbol[0] == "%":
+        return _PERCENT
     return f" {_DOT}net" if _begins_word(match) else symbol
 
 

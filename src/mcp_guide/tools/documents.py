@@ -4,33 +4,47 @@ How a tool is documented: src/mcp_guide/tools/README.md
 """
 
 import asyncio
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from mcp_guide.content import changes
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import CONFIRMED, ProjectName
-from toolcharter import Confirm, Example, ToolArguments, ToolContext
+from mcp_guide.tools.fields import CONFIRMED, GuessedArguments, ProjectName
+from toolcharter import Confirm, Example, ToolContext
 
 
-class DocumentArgs(ToolArguments):
+class DocumentArgs(GuessedArguments):
     """A document in a category."""
 
-    category_dir: Annotated[str, Field(description="Category, such as lang.")]
-    name: Annotated[str, Field(max_length=100, description="File, such as python.md.")]
+    guesses: ClassVar[Mapping[str, str]] = {
+        "category": "category_dir",
+        "text": "content",
+        "file": "path",
+        "document": "path",
+        "expression": "path",
+    }
+
+    category_dir: Annotated[str, Field(description="Category of the document, such as lang.")]
+    name: Annotated[str, Field(max_length=500, description="File in the category, such as python.md.")]
+
+    @classmethod
+    def complete(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """A path is the category and the name in one."""
+        path = given.get("path")
+        if not isinstance(path, str) or "/" not in path or "category_dir" in given or "name" in given:
+            return given
+        category, _, name = path.removeprefix("guide://").partition("/")
+        rest = {key: value for key, value in given.items() if key != "path"}
+        return {**rest, "category_dir": category, "name": name}
 
 
-class DocumentTextArgs(DocumentArgs):
-    """A document, and its whole text."""
-
-    content: Annotated[str, Field(max_length=1_000_000, description="Markdown, front matter optional.")]
-
-
-class CreateDocumentArgs(DocumentTextArgs):
+class CreateDocumentArgs(DocumentArgs):
     """A new document."""
 
+    content: Annotated[str, Field(max_length=1_000_000, description="Its text in Markdown, with front matter or not.")]
     explicit_action: Annotated[Literal["CREATE_DOCUMENT"], CONFIRMED]
     project: ProjectName = None
 
@@ -70,10 +84,32 @@ async def create_document(args: CreateDocumentArgs, guide: Guide, context: ToolC
     return await guide.run(args.project, context, changes.create, args.category_dir, args.name, args.content)
 
 
-class UpdateDocumentArgs(DocumentTextArgs):
-    """An existing document, and its new text."""
+class UpdateDocumentArgs(DocumentArgs):
+    """An existing document, and what to change in it."""
+
+    guesses: ClassVar[Mapping[str, str]] = {
+        **DocumentArgs.guesses,
+        **dict.fromkeys(("old_string", "old", "find"), "old_text"),
+        **dict.fromkeys(("new_string", "new", "replace"), "new_text"),
+        "heading": "section",
+    }
 
     explicit_action: Annotated[Literal["UPDATE_DOCUMENT"], CONFIRMED]
+    old_text: Annotated[
+        str | None, Field(max_length=100_000, description="Words to replace; they must occur exactly once.")
+    ] = None
+    new_text: Annotated[
+        str | None, Field(max_length=1_000_000, description="What stands in place of old_text; may be empty.")
+    ] = None
+    section: Annotated[
+        str | None, Field(description="Heading or id of the section to change; content is its new text.")
+    ] = None
+    content: Annotated[
+        str | None, Field(max_length=1_000_000, description="New text of the section, or with version of the whole.")
+    ] = None
+    version: Annotated[
+        str | None, Field(description="Version that you read (get_outline); an edit of a later one is refused.")
+    ] = None
     project: ProjectName = None
 
 
@@ -84,30 +120,45 @@ class UpdateDocumentArgs(DocumentTextArgs):
     tags=["documents"],
     examples=[
         Example(
-            "Change the rule for Rust",
+            "Change some words",
             {
                 "category_dir": "lang",
                 "name": "rust.md",
-                "content": "# Rust\n\nRun clippy.\n",
+                "old_text": "cargo fmt",
+                "new_text": "cargo fmt and clippy",
                 "explicit_action": "UPDATE_DOCUMENT",
             },
-            {"path": "lang/rust.md", "size": 20},
-        )
+            {"path": "lang/rust.md", "version": "<text>", "diff": "-Run cargo fmt.\n+Run cargo fmt and clippy."},
+        ),
+        Example(
+            "Write a section anew",
+            {
+                "category_dir": "docs",
+                "name": "api",
+                "section": "API",
+                "content": "Every URL begins with /v2.",
+                "explicit_action": "UPDATE_DOCUMENT",
+            },
+            {"path": "docs/api.md", "version": "<text>", "diff": "<text>"},
+        ),
     ],
 )
 async def update_document(args: UpdateDocumentArgs, guide: Guide, context: ToolContext) -> GuideResult:
-    """Replace the text of a document.
+    """Edit a document: words, a section, or all of it.
 
-    Use it to edit, change or rewrite one; the old text is overwritten.
+    Use it to change, edit or rewrite text: old_text and new_text, or a section and content. Returns the changed lines.
 
-    Read the document first: front matter that is not in the new text is lost too.
+    The rest and the front matter stay as they are. To replace the whole text, send `content` with the `version` that
+    you read: what somebody changed in between is never overwritten.
 
-    The result has its path and size.
+    The result has the new version and the changed lines.
 
     Usage:
-        update_document(category_dir="lang", name="go", content="# Go 2", explicit_action="UPDATE_DOCUMENT")
-    """
-    return await guide.run(args.project, context, changes.update, args.category_dir, args.name, args.content)
+        update_document(category_dir="lang", name="go", old_text="gofmt", new_text="gofumpt", explicit_action="UPDATE_DOCUMENT")
+        update_document(category_dir="lang", name="go", section="Naming", content="Short names.", explicit_action="UPDATE_DOCUMENT")
+    """  # noqa: E501 - calls are not wrapped
+    edit = changes.Edit(args.old_text, args.new_text, args.section, args.content, args.version)
+    return await guide.run(args.project, context, changes.update, args.category_dir, args.name, edit)
 
 
 class DeleteDocumentArgs(DocumentArgs):

@@ -11,17 +11,19 @@ from pydantic import Field
 from mcp_guide.content.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import Format, ProjectName
+from mcp_guide.tools.fields import Expression, Format, ProjectName
 from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
     """The documents to write, and the file."""
 
-    expression: Annotated[str, Field(description="Such as lang/python.")]
-    destination: Annotated[str, Field(description="File, such as backend.md.")]
-    format: Format = "plain"
-    user_consent: Annotated[Literal["REPLACE_FILE"] | None, Field(description="To replace.")] = None
+    expression: Expression
+    destination: Annotated[str, Field(description="File to write, such as backend.md, in an allowed folder.")]
+    format: Format = None
+    user_consent: Annotated[
+        Literal["REPLACE_FILE"] | None, Field(description="States that the user agreed to replace the file.")
+    ] = None
     project: ProjectName = None
 
 
@@ -66,6 +68,6 @@ async def export_content(args: ExportContentArgs, guide: Guide, context: ToolCon
         export,
         args.expression,
         args.destination,
-        args.format,
+        args.format or "plain",
         may_replace=context.is_confirmed or args.user_consent is not None,
     )

@@ -43,7 +43,9 @@ def test_an_unknown_encoding_is_reported():
 
 def test_a_document_is_its_text_without_the_front_matter():
     data = "\ufeff---\ntitle: T\n---\nbody\n".encode()
-    assert make_document("a.md", data, 2.0) == Document("a.md", "body\n", FrontMatter(title="T"), 25, 2.0, True)
+    assert make_document("a.md", data, 2.0) == Document(
+        "a.md", "body\n", FrontMatter(title="T"), 25, 2.0, is_text=True, head="---\ntitle: T\n---\n"
+    )
 
 
 @given(st.binary(max_size=200))

@@ -40,7 +40,7 @@ def test_each_part_of_a_text_without_spaces_finds_it(text, data):
         connection.execute("INSERT INTO words VALUES (?)", (index_form(f"a{text}b、"),))
 
         def is_found(query):
-            match = parse_query(query).to_fts5("AND")
+            (match,) = parse_query(query).terms
             return connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (match,)).fetchone() == (1,)
 
         if any(map(str.isalnum, part)):

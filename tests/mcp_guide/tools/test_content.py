@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from mcp_guide.content.tokens import count_tokens
 from tests.mcp_guide.guide_server import DOCUMENTS, build_guide, error, make_call, value, write_documents
 
 PYTHON = {
@@ -87,7 +88,7 @@ async def test_many_documents_come_in_pages_and_none_is_lost(call, root):
     seen, cursor, remaining = [], None, []
     while True:
         more = {} if cursor is None else {"cursor": cursor}
-        failed, answer = await call("get_content", expression="many", **more)
+        failed, answer = await call("get_content", expression="many", budget=20_000, **more)
         assert not failed, answer
         seen += answer["value"]["documents"]
         remaining.append(answer["value"].get("remaining"))
@@ -284,7 +285,7 @@ async def test_every_path_that_is_returned_can_be_read(call, root, tmp_path):
     names = ["a.md", "c++.md", "a,b.md", "[x].md", "{y}.md", "deep/z.md"]
     write_documents(root, {f"team/rules/{name}": f"zebra {name}\n" for name in names})
     listed = [one["path"] for one in (await value(call, "list_documents"))["documents"]]
-    hits = [hit["path"] for hit in (await value(call, "search_content", query="zebra"))["hits"]]
+    hits = [hit["path"] for hit in (await value(call, "search_content", query="zebra", limit=10))["hits"]]
     assert sorted(hits) == sorted(f"rules/{name}" for name in names) == sorted(p for p in listed if "rules" in p)
     for path in hits:
         got = await value(call, "get_content", expression=path)
@@ -307,7 +308,7 @@ async def test_documents_directly_in_the_root_are_reached(call, root):
     listed = await value(call, "list_documents")
     assert [one["path"] for one in listed["documents"]].count("./README.md") == 1
     assert listed["total"] == len(DOCUMENTS) + 3
-    assert "Did you mean './README'?" in (await error(call, "get_content", expression="README"))[1]
+    assert (await value(call, "get_content", expression="README"))["documents"] == ["./README.md"]
     for hit in (await value(call, "search_content", query="zebra"))["hits"]:
         assert (await value(call, "get_content", expression=hit["path"]))["documents"] == [hit["path"]]
     made = {"category_dir": ".", "name": "new", "content": "New\n", "explicit_action": "CREATE_DOCUMENT"}
@@ -368,11 +369,12 @@ async def test_an_unknown_part_is_named_while_the_rest_comes(call):
     assert answer["message"] == "2 documents. Nothing matches nothing."
 
 
-async def test_the_name_of_a_document_alone_suggests_its_category(call):
-    assert await error(call, "get_content", expression="python") == (
-        "NotFoundError",
-        "The project 'default' has no category or collection 'python'. Did you mean 'lang/python'?",
-    )
+async def test_the_name_or_the_title_of_a_document_alone_is_enough_if_it_is_the_only_one(call, root):
+    for guess in ("python", "Python", "PYTHON", "python.md", "guide://lang/python.md", str(root / "lang/python.md")):
+        assert (await value(call, "get_content", expression=guess))["documents"] == ["lang/python.md"], guess
+    write_documents(root, {"docs/python.md": "# API\n"})
+    kind, words = await error(call, "get_content", expression="python")
+    assert (kind, "'docs/python.md' or 'lang/python.md'" in words) == ("NotFoundError", True)
 
 
 @pytest.mark.parametrize("format", ["plain", "mime", "json"])
@@ -384,20 +386,20 @@ async def test_an_answer_never_exceeds_its_budget_and_nothing_is_lost(tmp_path, 
         while cursor is not None:
             answer = await app.call("get_content", {"expression": "big", "budget": 2_000, "format": "json", **cursor})
             sized = await app.call("get_content", {"expression": "big", "budget": 2_000, "format": format, **cursor})
-            assert len(sized.text.encode()) <= 8_000
+            assert count_tokens(sized.text) <= 2_000
             got = json.loads(answer.text)["value"]
             for one in got["content"]:
                 texts[one["path"]] = texts.get(one["path"], "") + one["text"]
             cursor = {"cursor": got["next_cursor"]} if "next_cursor" in got else None
             pages += 1
         assert texts == {"big/a.md": "first\n", "big/b.md": large, "big/c.md": "last\n"}
-        assert pages < 40
+        assert pages < 80
 
 
 async def test_documents_that_cannot_be_shown_take_no_place_on_a_page(call, root):
     write_documents(root, {f"many/a{number:02}.png": b"\x89\0" for number in range(60)})
     write_documents(root, {f"many/b{number:02}.md": "text\n" for number in range(60)})
-    got = await value(call, "get_content", expression="many")
+    got = await value(call, "get_content", expression="many", budget=8_000)
     assert (len(got["documents"]), len(got["left_out"]), "next_cursor" in got) == (60, 60, False)
 
 
@@ -411,3 +413,77 @@ async def test_a_list_shows_the_first_heading_of_a_document_without_a_title(call
     write_documents(root, {"plain/a.md": "Text\n\n# The heading\n", "plain/b.txt": "No heading\n"})
     listed = await value(call, "list_documents", expression="plain")
     assert [document["title"] for document in listed["documents"]] == ["The heading", "b"]
+
+
+LONG = "# Guide\n\nAbout.\n\n" + "".join(
+    f"## Part {number}\n\n{'Something else entirely. ' * 60}\n\n" for number in range(40)
+).replace("Something", "Retry with a backoff. Something", 1)
+
+
+@pytest.mark.requirement("GDL-1")
+async def test_sections_are_read_by_their_ids_and_headings(call, root):
+    write_documents(root, {"docs/long.md": LONG, "docs/c#.md": "# C sharp\n\n## Part\n"})
+    part = f"## Part 7\n\n{'Something else entirely. ' * 60}".rstrip() + "\n"
+    for arguments in (
+        {"expression": "docs/long#part-7"},
+        {"expression": "docs/long.md#Part 7"},
+        {"path": "docs/long", "section": "Part 7"},
+        {"expression": "long#part-7"},
+    ):
+        got = await value(call, "get_content", **arguments)
+        assert got == {"content": part, "documents": ["docs/long.md#part-7"]}, arguments
+    both = await value(call, "get_content", expression="docs/long#part-7#part-9,lang/rust")
+    assert both["documents"] == ["docs/long.md#part-7#part-9", "lang/rust.md"]
+    assert (await value(call, "get_content", expression="docs/c#"))["documents"] == ["docs/c#.md"]
+    kind, words = await error(call, "get_content", expression="docs/long#partt-7")
+    assert (kind, "'#part-7'" in words) == ("NotFoundError", True)
+
+
+@pytest.mark.requirement("GDL-1")
+async def test_a_long_document_comes_as_its_outline_or_its_best_parts(call, root):
+    write_documents(root, {"docs/long.md": LONG})
+    got = await value(call, "get_content", expression="docs/long")
+    assert count_tokens(got["content"]) < 1_500
+    assert "About." in got["content"]
+    assert "#part-39 Part 39 (" in got["content"]
+    got = await value(call, "get_content", expression="docs/long", query="how do I retry?")
+    assert got["documents"] == ["docs/long.md#part-0"]
+    text, cursor = "", (await value(call, "get_content", expression="docs/long"))["next_cursor"]
+    while cursor:
+        got = await value(call, "get_content", expression="docs/long", cursor=cursor)
+        text, cursor = text + got["content"], got.get("next_cursor")
+    assert text == LONG
+
+
+@pytest.mark.requirement("GDL-1")
+async def test_a_search_finds_the_section_that_can_be_read_as_it_is(call, root):
+    write_documents(root, {"docs/long.md": LONG})
+    hit = (await value(call, "search_content", query="retries with backoffs"))["hits"][0]
+    assert (hit["path"], hit["title"], hit["heading"]) == ("docs/long.md#part-0", "Guide", "Part 0")
+    got = await value(call, "get_content", expression=hit["path"])
+    assert got["documents"] == [hit["path"]]
+    assert "backoff" in got["content"]
+
+
+async def test_a_page_is_filled_with_the_beginning_of_the_next_document(call, root):
+    write_documents(
+        root,
+        {"packed/a.md": "word " * 500, "packed/b.md": "## One\n\n" + "word " * 400 + "\n\n## Two\n\n" + "word " * 900},
+    )
+    got = await value(call, "get_content", expression="packed", budget=1_600)
+    assert got["documents"] == ["packed/a.md", "packed/b.md"]
+    assert got["content"].endswith("word")
+    assert "## Two" not in got["content"]
+
+
+async def test_markdown_is_a_block_of_its_own(app, call):
+    answer = await app.call("get_content", {"expression": "docs/api", "format": "markdown"})
+    blocks = answer.content()
+    assert [block["type"] for block in blocks] == ["text", "text"]
+    assert (json.loads(blocks[0]["text"])["value"], blocks[1]["text"]) == ({"documents": ["docs/api.md"]}, "# API\n")
+
+
+async def test_a_search_without_hits_says_which_word_is_near(call, root):
+    write_documents(root, {"docs/more.md": "The zebra.\n"})
+    _, answer = await call("search_content", query="zebrra")
+    assert (answer["value"]["total"], answer["message"]) == (0, "No document contains 'zebrra'. Did you mean 'zebra'?")
