@@ -17,6 +17,8 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 PATIENCE = 60.0
+PAUSE = 0.05
+"""Between two looks at what another process does. To list its children takes 5 ms."""
 
 
 def message(number: int, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -44,7 +46,7 @@ async def until(condition: Callable[[], bool]) -> None:
     """Wait for something that another process does."""
     async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(PAUSE)
 
 
 class Process:

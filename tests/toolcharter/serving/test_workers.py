@@ -18,11 +18,11 @@ import pytest
 from mcp_core import Settings
 from mcp_core.process.start_errors import InvalidSetting
 from tests.forkserver.commands import INSTALLED
-from tests.toolcharter.serving.processes import GATE_SERVER, PATIENCE, Process, call, started, until
+from tests.toolcharter.serving.processes import GATE_SERVER, PATIENCE, PAUSE, Process, call, started, until
 from toolcharter.serving.http import _refuse_unshared_workers
 
 WORKERS = 2
-CLIENTS = 8
+CLIENTS = 4
 TODO = str(INSTALLED / "mcp-todo")
 
 
@@ -81,8 +81,8 @@ async def figures(base: str) -> Counter[str]:
 
 async def wait_for_workers(base: str, count: int) -> Counter[str]:
     async with asyncio.timeout(PATIENCE):
-        while (seen := await figures(base))["toolcharter_workers"] != count:
-            pass
+        while (seen := await figures(base))["toolcharter_workers"] != count:  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE)
     return seen
 
 
