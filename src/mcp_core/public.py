@@ -10,7 +10,7 @@ from mcp_core.declare.completion import Argument
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
-from mcp_core.declare.skills import Skill
+from mcp_core.declare.skills import Skill, SkillSource
 from mcp_core.declare.spec import Confirm, Deprecation, Example, Icon, RateLimit, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
 from mcp_core.errors import (
@@ -101,6 +101,7 @@ __all__ = [
     "Result",
     "Settings",
     "Skill",
+    "SkillSource",
     "Sorting",
     "StaticTokens",
     "SuggestedAction",

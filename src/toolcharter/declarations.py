@@ -1,7 +1,7 @@
 """The parts of a declaration, for programs that make or read them."""
 
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.skills import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, Skill
+from mcp_core.declare.skills import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, Skill, SkillSource
 from mcp_core.declare.spec import Confirm, Deprecation, Example, RateLimit, ResponseTime, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
 from mcp_core.registry import ToolRegistry
@@ -16,6 +16,7 @@ __all__ = [
     "RateLimit",
     "ResponseTime",
     "Skill",
+    "SkillSource",
     "ToolDecorator",
     "ToolOptions",
     "ToolRegistry",

@@ -42,6 +42,7 @@ class Create(Parameters):
     subject="What to create.",
     choices=tuple(KINDS),
     takes="issue: project, type, summary, description, parent, fields; page: space, title, body, parent; dry_run.",
+    task="auto",
     tags=["issues", "pages"],
     examples=[
         Example(

@@ -33,6 +33,7 @@ class Move(Parameters):
     Move,
     subject="Issue keys (several with commas), or a page.",
     takes="to (sprint:ID, backlog, project:KEY, a page), position, copy_as (title), type.",
+    task="auto",
     tags=["issues", "pages"],
     idempotent=True,
     examples=[

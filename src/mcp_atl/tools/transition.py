@@ -28,6 +28,7 @@ class Transition(Parameters):
     Transition,
     subject="Issue key.",
     takes="to (transition or status, by name or id), fields, comment.",
+    task="auto",
     tags=["issues"],
     examples=[
         Example(

@@ -49,6 +49,7 @@ class Update(Parameters):
     Update,
     subject="Issue key, page id, address, or sprint:ID, version:ID.",
     takes="issue: fields, add, remove; page: section+body, old_text+new_text, append+body, title, labels; dry_run.",
+    task="auto",
     tags=["issues", "pages"],
     examples=[
         Example(

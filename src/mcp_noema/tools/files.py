@@ -64,6 +64,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
 
 
 @sets(
+    task="auto",
     response_time=LONG_DEADLINE_S,
     permissions=["files:read", "decks:write", "notes:write", "cards:write", "reviews:write"],
     tags=["decks", "notes", "cards", "reviews", "statistics", "files"],
@@ -181,6 +182,7 @@ class ExportAnki(Arguments):
 
 
 @writes(
+    task="auto",
     response_time=LONG_DEADLINE_S,
     permissions=["files:write", "decks:read", "cards:read", "reviews:read"],
     tags=["files"],

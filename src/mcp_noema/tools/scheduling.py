@@ -103,6 +103,7 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
 
 
 @analyses(
+    task="auto",
     response_time="slow",
     permissions=["reviews:read"],
     cache_ttl=60,
@@ -251,6 +252,7 @@ def _quality_json(quality: Quality) -> dict[str, float]:
 
 
 @sets(
+    task="auto",
     response_time="slow",
     permissions=["reviews:read", "presets:write"],
     tags=["scheduling", "decks", "statistics", "cards"],
