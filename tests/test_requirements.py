@@ -8,8 +8,11 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from tests.requirement_outcomes import RequirementOutcomes
 
 TESTS = Path(__file__).resolve().parent
 OWN_COPY = TESTS / "requirements.toml"
@@ -233,3 +236,32 @@ def test_a_test_that_is_switched_off_holds_nothing(switch: str):
 def test_a_mark_that_cannot_be_read_is_refused(source: str, message: str):
     with pytest.raises(ValueError, match=message):
         marks_in([("test_a.py", source)])
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "ci", "is_failed"),
+    [
+        (("skipped", "skipped"), "true", True),
+        (("skipped", "skipped"), "", False),
+        (("skipped", "passed"), "true", False),
+        (("failed",), "true", False),
+    ],
+)
+def test_in_ci_a_promise_whose_tests_were_all_skipped_fails_the_run(
+    monkeypatch: pytest.MonkeyPatch, outcomes: tuple[str, ...], ci: str, is_failed: bool
+):
+    monkeypatch.setenv("CI", ci)
+    plugin, session = RequirementOutcomes(), SimpleNamespace(config=object(), exitstatus=pytest.ExitCode.OK)
+    for outcome in outcomes:
+        plugin.pytest_runtest_logreport(
+            SimpleNamespace(
+                when="call", outcome=outcome, skipped=outcome == "skipped", user_properties=[("requirement", "AAA-1")]
+            )
+        )
+    plugin.pytest_sessionfinish(session)
+    assert session.exitstatus == (pytest.ExitCode.TESTS_FAILED if is_failed else pytest.ExitCode.OK)
+
+
+@pytest.mark.requirement("RES-1")
+def test_the_promises_of_a_test_are_written_into_its_report(request: pytest.FixtureRequest):
+    assert ("requirement", "RES-1") in request.node.user_properties

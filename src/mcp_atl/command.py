@@ -185,13 +185,20 @@ def _declare(
     return declare
 
 
-_FIELDS_SCHEMA: Json = {"type": "array", "items": {"type": "string"}, "description": "Only these."}
+_FIELDS_SCHEMA: Json = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "Names of the fields that the answer shall have, such as key or status.name; without it, all.",
+}
 """Without the bound, which no agent reaches: it is in the list of tools once for each command."""
 
 
 def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
     """The types of the parameters of a tool, with what the agent reads about each."""
-    schema: Json = {"type": "object", "description": takes or "Takes only site."}
+    schema: Json = {
+        "type": "object",
+        "description": takes or "Takes only site: the name of one, where several are configured.",
+    }
     if (consent := command.parameters.model_fields.get("explicit_action")) is not None:
         # What the person must have asked for is shown, so that no agent meets it by surprise.
         literal = {"type": "string", "enum": list(consent.annotation.__args__), "description": consent.description}  # pyright: ignore[reportOptionalMemberAccess, reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownArgumentType]
@@ -199,7 +206,7 @@ def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
     kind: Any = command.parameters if command.is_required else command.parameters | SkipJsonSchema[None]
     options = Annotated[kind, WithJsonSchema(schema)]
     return {
-        "product": Annotated[ProductName, Field(description="Product.")],
+        "product": Annotated[ProductName, Field(description="Product that the subject is in.")],
         "subject": _subject_type(command.subject),
         "parameters": options,
         "response_fields": Annotated[

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -35,6 +36,7 @@ from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import ForgedReply, UnknownTool
 from mcp_core.idempotency.keys import KeyStore
 from mcp_core.logs.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
+from mcp_core.mcp_log import get_logger
 from mcp_core.process.extras import RequiresExtra, missing_extra
 from mcp_core.registry import ToolRegistry, listed_tools
 from mcp_core.settings.model import Settings
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from mcp_core.tasks.record import TaskRecord, TaskStore
 
 F = TypeVar("F", bound=Callable[..., Any])
+logger = get_logger(__name__)
 T = TypeVar("T")
 
 _CALL = "tools/call"
@@ -158,6 +161,7 @@ class App:
         self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
         self._apply(settings or Settings())
         self.registry.register_all(tools)
+        self._retire_tools()
         self.changes = Changes(most=MAX_CLIENTS) if self.lists_change or self.has_tasks else None
         """Notifies the clients that listen of changes. None for a server where nothing does."""
         self.pages: Callable[[str], Sequence[Any]] | None = None
@@ -193,6 +197,12 @@ class App:
         given = {name: getattr(settings, name) for name in settings.model_fields_set}
         self._apply(self.settings.model_copy(update=given))
         self.registry.replace_all(self.registry.get_all())
+        self._retire_tools()
+
+    def _retire_tools(self) -> None:
+        """Remove the tools that are due, if the settings say so. Otherwise the log warns of them when the app opens."""
+        if self.settings.hide_removed:
+            self.registry.remove_due(datetime.now(UTC).date())
 
     def _apply(self, settings: Settings) -> None:
         """Derive from the settings what follows from them."""
@@ -344,6 +354,12 @@ class App:
         from mcp_core.idempotency.state_store import StateKeyStore  # noqa: PLC0415 - as above
 
         self.registry.check_replacements()
+        today = datetime.now(UTC).date()
+        for spec in self.registry.get_all():
+            if (old := spec.declaration.deprecated) is not None and old.is_due(today):
+                logger.warning(
+                    "%s was to be removed on %s. Remove it, or set --hide-removed.", spec.name, old.removal_date
+                )
         state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
         await state.open()

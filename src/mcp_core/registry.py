@@ -4,6 +4,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import date
 from types import ModuleType
 from typing import Any
 
@@ -79,6 +80,17 @@ class ToolRegistry:
     def get_by_tag(self, tag: str) -> list[ToolSpec]:
         """The tools that carry a tag."""
         return [spec for spec in self._by_name.values() if tag in spec.tags]
+
+    # The names of the interface document.
+    getAll, getByCategory, getByTag = get_all, get_by_category, get_by_tag  # noqa: N815
+
+    def remove_due(self, today: date) -> list[ToolSpec]:
+        """Remove the tools whose announced removal is due, and return them."""
+        due = [spec for spec in self._by_name.values() if (old := spec.declaration.deprecated) and old.is_due(today)]
+        for spec in due:
+            del self._by_name[spec.name], self._by_final[self.final_name(spec)]
+        self._mentions = None if due else self._mentions
+        return due
 
     def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
         """The problems of a tool under this server's policy."""

@@ -110,7 +110,7 @@ class Result(Generic[T]):
         if isinstance(self.exception, BaseException):
             fields |= {"exception_type": type(self.exception).__name__, "exception_message": str(self.exception)}
         elif self.exception is not None:
-            fields |= {"exception_type": "Exception", "exception_message": self.exception}
+            fields["exception_message"] = self.exception
         if self.message is not None:
             fields["message"] = self.message
         if self.instruction is not None:

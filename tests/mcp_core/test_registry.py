@@ -1,3 +1,4 @@
+from datetime import date
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -5,7 +6,7 @@ import pytest
 from pydantic import Field
 
 from examples import demo
-from mcp_core import DeclarationError, Deprecation, Example, Naming, ToolRegistry, UnknownTool, tool
+from mcp_core import App, DeclarationError, Deprecation, Example, Naming, Settings, ToolRegistry, UnknownTool, tool
 from mcp_core.declare.spec import spec_of
 
 FULL: dict[str, Any] = {
@@ -191,6 +192,38 @@ def test_a_replacement_that_is_not_there_is_refused():
     registry.register(made("get_new"))
     registry.check_replacements()
     assert registry.get("get_new") is not None
+
+
+@pytest.mark.requirement("VER-1")
+def test_a_tool_whose_removal_is_due_can_be_removed():
+    old = Deprecation(since="1.4.0", replacement="get_new", removal_date="2026-01-01")
+    registry = ToolRegistry()
+    registry.register_all([made("get_old", deprecated=old), made("get_new")])
+    assert registry.remove_due(date(2025, 12, 31)) == []
+    assert [spec.name for spec in registry.remove_due(date(2026, 1, 1))] == ["get_old"]
+    assert (registry.find("get_old"), [spec.name for spec in registry.get_all()]) == (None, ["get_new"])
+
+
+@pytest.mark.requirement("VER-1")
+async def test_a_server_warns_of_a_tool_whose_removal_is_due_or_hides_it(log):
+    old = Deprecation(since="2020-01-01", replacement="get_new", removal_date="2021-01-01")
+    tools = [made("get_old", deprecated=old), made("get_new")]
+    async with App("demo", tools=tools, settings=Settings()) as app:
+        assert [tool.name for tool in app.list_tools()] == ["get_old", "get_new"]
+    assert "get_old was to be removed on 2021-01-01. Remove it, or set --hide-removed." in str(log.lines)
+    app = App("demo", tools=tools, settings=Settings(hide_removed=True))
+    assert [tool.name for tool in app.list_tools()] == ["get_new"]
+    late = App("demo", tools=tools, settings=Settings())
+    late.use_settings(Settings(hide_removed=True))
+    assert [tool.name for tool in late.list_tools()] == ["get_new"]
+
+
+def test_the_registry_has_the_names_of_the_interface_document():
+    registry = ToolRegistry()
+    registry.register_all([made("one"), made("two", tags=["pairs"])])
+    assert [spec.name for spec in registry.getAll()] == ["one", "two"]
+    assert [spec.name for spec in registry.getByTag("pairs")] == ["two"]
+    assert registry.getByCategory("query") == registry.get_by_category("query")
 
 
 @pytest.mark.parametrize(

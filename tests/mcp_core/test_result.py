@@ -78,7 +78,7 @@ def test_a_failure_without_a_type_is_a_tool_error():
     ("exception", "shown"),
     [
         (FileNotFoundError("cards.db"), {"exception_type": "FileNotFoundError", "exception_message": "cards.db"}),
-        ("cards.db", {"exception_type": "Exception", "exception_message": "cards.db"}),
+        ("cards.db", {"exception_message": "cards.db"}),
         (ValueError(), {"exception_type": "ValueError", "exception_message": ""}),
     ],
 )

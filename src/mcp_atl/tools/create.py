@@ -39,7 +39,7 @@ class Create(Parameters):
 
 @writes(
     Create,
-    subject="What to create.",
+    subject="Kind of what is created; parameters has its contents.",
     choices=tuple(KINDS),
     takes="issue: project, type, summary, description, parent, fields; page: space, title, body, parent; dry_run.",
     task="auto",

@@ -24,8 +24,8 @@ class HealthCheck(Parameters):
 
 @reads(
     HealthCheck,
-    subject="Not used.",
-    takes="Takes details, site.",
+    subject="Not used: all products of the site are checked.",
+    takes="details (true: also versions and titles), site (name of one of several).",
     tags=["sites"],
     examples=[
         Example(

@@ -23,7 +23,7 @@ class Link(Parameters):
 
 @writes(
     Link,
-    subject="Issue key.",
+    subject="Key of the issue, such as FERRY-12.",
     takes="to (issue, epic or address), type (blocks, relates to, ..., epic), title, remove.",
     tags=["issues"],
     idempotent=True,

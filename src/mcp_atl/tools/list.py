@@ -25,7 +25,7 @@ class List(ListParameters):
 
 @reads(
     List,
-    subject="What to list.",
+    subject="Kind of what is listed; parameters narrows it down.",
     choices=tuple(KINDS),
     takes="project, type, field, issue, board, state, space, parent, service_desk, text; limit, cursor, format.",
     tags=["issues", "pages"],

@@ -26,7 +26,7 @@ class Transition(Parameters):
 
 @writes(
     Transition,
-    subject="Issue key.",
+    subject="Key of the issue, such as FERRY-12.",
     takes="to (transition or status, by name or id), fields, comment.",
     task="auto",
     tags=["issues"],

@@ -52,7 +52,7 @@ async def user_info(call: CommandCall[UserInfo]) -> Item:
 
 @reads(
     SearchUsers,
-    subject="Part of a name or e-mail.",
+    subject="Part of the name or e-mail of a person.",
     takes="limit, cursor, active_only, project, format.",
     tags=["users"],
     examples=[

@@ -28,7 +28,7 @@ class Worklog(Parameters):
 
 @writes(
     Worklog,
-    subject="Issue key.",
+    subject="Key of the issue, such as FERRY-12.",
     takes="time (2h 30m), started, comment, worklog_id (to change), remaining, remove.",
     tags=["issues"],
     examples=[

@@ -279,10 +279,12 @@ def _deprecation(spec: ToolSpec) -> Problems:
     if deprecated is None:
         return []
     try:
-        since, removal = date.fromisoformat(deprecated.since), date.fromisoformat(deprecated.removal_date)
+        removal = date.fromisoformat(deprecated.removal_date)
+        since = None if _SEMVER.fullmatch(deprecated.since) else date.fromisoformat(deprecated.since)
     except ValueError as error:
-        return [("deprecated", f"since and removal_date are ISO dates such as 2026-07-28 ({error})")]
-    if removal - since < NOTICE:
+        wanted = "since is an ISO date such as 2026-07-28 or a version such as 1.4.0, removal_date is a date"
+        return [("deprecated", f"{wanted} ({error})")]
+    if since is not None and removal - since < NOTICE:
         earliest = since + NOTICE
         return [("deprecated", f"is removed {(removal - since).days} days after since; not before {earliest}")]
     return []

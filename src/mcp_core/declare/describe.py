@@ -80,7 +80,10 @@ def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
     confirmation = ", and the user is asked to confirm" if spec.asks_person else ""
-    return f"{CONSENT_HEADING}{confirmation}: never call it frivolously or on a guess."
+    return (
+        f"{CONSENT_HEADING}{confirmation}: never call it frivolously or on a guess. "
+        f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that the user asked for exactly this."
+    )
 
 
 def _deprecation(spec: ToolSpec) -> str:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal, NamedTuple, TypedDict, cast
 
 from pydantic import BaseModel
@@ -57,8 +58,13 @@ class Deprecation:
     """A tool that still works, and will be removed."""
 
     since: str
+    """A date such as 2026-07-28, or a version such as 1.4.0."""
     replacement: str
     removal_date: str
+
+    def is_due(self, today: date) -> bool:
+        """Whether the day of the removal has come."""
+        return date.fromisoformat(self.removal_date) <= today
 
     def sentence(self) -> str:
         """The notice that an agent reads."""

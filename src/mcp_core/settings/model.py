@@ -156,6 +156,10 @@ class Settings(BaseModel):
         description="Addresses or networks of proxies whose X-Forwarded-For, -Proto and -Host headers are believed; "
         "unix means the peer of --unix-socket.",
     )
+    hide_removed: bool = Field(
+        default=False,
+        description="Do not serve tools whose announced removal date has passed. Without it, the log warns of them.",
+    )
     no_console: bool = Field(default=False, description="Serve MCP, health and metrics only, and no web console at /.")
     fast_path: Literal["on", "asgi", "off"] = Field(
         default="on",

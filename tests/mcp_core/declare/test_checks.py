@@ -241,8 +241,8 @@ def test_a_removal_90_days_after_since_is_early_enough():
     [
         ("2026-01-01", "2026-03-31", "is removed 89 days after since; not before 2026-04-01"),
         ("2026-01-01", "2025-12-31", "is removed -1 days after since; not before 2026-04-01"),
-        ("1.2.0", "2026-03-31", "since and removal_date are ISO dates such as 2026-07-28"),
-        ("2026-01-01", "soon", "since and removal_date are ISO dates such as 2026-07-28"),
+        ("lately", "2026-03-31", "since is an ISO date such as 2026-07-28 or a version such as 1.4.0, removal_date is"),
+        ("1.2.0", "soon", "since is an ISO date such as 2026-07-28 or a version such as 1.4.0, removal_date is"),
     ],
 )
 def test_a_removal_too_soon_or_without_a_date_is_refused(since: str, removal: str, problem: str):

@@ -1,6 +1,7 @@
 import json
+import re
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, cast
 
 from mcp_core.declare.charter import META, NOTICE
@@ -8,6 +9,7 @@ from toolcharter.verify.declaration import declared_value
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?")
 _PLACE = f"_meta.{META}deprecated"
 
 
@@ -27,24 +29,29 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
 
 def _dates(since: str, removal: str) -> Iterator[Problem]:
     try:
-        notice = date.fromisoformat(removal) - date.fromisoformat(since)
+        due = date.fromisoformat(removal)
+        notice = None if _VERSION.fullmatch(since) else due - date.fromisoformat(since)
     except ValueError:
-        yield Problem(f"{since!r} and {removal!r} are not both ISO dates", _PLACE)
+        yield Problem(f"{since!r} is not a version or an ISO date, or {removal!r} is not an ISO date", _PLACE)
         return
-    if notice < NOTICE:
+    if notice is not None and notice < NOTICE:
         yield Problem(f"is removed {notice.days} days after it was deprecated, on {removal}", _PLACE)
+    if due <= datetime.now(UTC).date():
+        yield Problem(f"was to be removed on {removal}, and is still there", _PLACE)
 
 
-_NOTICE = {"since": "2026-09-01", "replacement": "list_notes", "removalDate": "2027-03-01"}
+_NOTICE = {"since": "2026-09-01", "replacement": "list_notes", "removalDate": "9999-03-01"}
 
 RULE = Rule(
     id="CHA004",
     name="deprecation-notice",
     family="charter",
     severity="warning",
-    what="A deprecated tool does not say since when, what replaces it, or when it is removed: 90 days later or more.",
+    what="A deprecated tool does not say since when, what replaces it, or when it is removed: 90 days later or more. "
+    "Or the day of its removal has passed.",
     why="Agents and prompts change slowly. A tool that is removed without notice or replacement breaks them.",
-    fix="Declare `Deprecation(since, replacement, removal_date)`, with ISO dates and an existing tool.",
+    fix="Declare `Deprecation(since, replacement, removal_date)`, with ISO dates (since may be a version) and an "
+    "existing tool. Remove the tool when its day has come.",
     bad=[{"_meta": {META + "deprecated": _NOTICE | {"removalDate": "2026-10-01"}}}],
     good=[{"_meta": {META + "deprecated": _NOTICE}}],
     check=check,
