@@ -61,7 +61,14 @@ def test_no_permission_is_a_permission_list_too():
         (True, "true has no since, replacement or removalDate"),
         ({"since": "2026-09-01"}, '{"since": "2026-09-01"} has no since, replacement or removalDate'),
         (NOTICE | {"replacement": "find_notes"}, "its replacement 'find_notes' is not a tool of this server"),
-        (NOTICE | {"since": "1.4.0"}, "'1.4.0' and '2027-03-01' are not both ISO dates"),
+        (
+            NOTICE | {"since": "lately"},
+            "'lately' is not a version or an ISO date, or '2027-03-01' is not an ISO date",
+        ),
+        (
+            NOTICE | {"since": "1.4.0", "removalDate": "2021-01-01"},
+            "was to be removed on 2021-01-01, and is still there",
+        ),
         (NOTICE | {"removalDate": "2026-11-29"}, "is removed 89 days after it was deprecated, on 2026-11-29"),
     ],
 )
