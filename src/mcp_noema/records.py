@@ -246,6 +246,25 @@ class StudyQueue:
     empty_deck: Deck | None = None
     """If the decks have no cards: the first of them."""
     collection_is_empty: bool = False
+    matching: int = 0
+    """In a custom study: how many cards match, also those that do not wait."""
+
+
+StudyOrder = Literal["due", "weakest"]
+
+
+@dataclass(frozen=True, slots=True)
+class CustomStudy:
+    """The cards to study beyond the queue of the day."""
+
+    deck_id: DeckId | None
+    query: Tree
+    ahead: int
+    """Also cards that are due within this many days."""
+    order: StudyOrder
+    is_preview: bool
+    """All matching cards, one after the other; nothing is scheduled."""
+    skip: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What agents try first: natural calls succeed, or the answer makes the next one succeed.
+"""Natural first calls of agents: they succeed, or the answer makes the next one succeed.
 
 An object a line in tests/data/noema_first_calls.jsonl: why it is natural, the tool and the arguments. An agent corrects
 a call once: it follows the first suggestion, with a sensible value for what that needs.
@@ -31,7 +31,7 @@ SENSIBLE: dict[str, Any] = {
     "grade": "good",
     "preset": {"desiredRetention": 0.92},
 }
-"""What an agent that reads the message and the description gives for an argument that is needed."""
+"""The values that an agent gives that reads the message and the description."""
 WITH_A_GAP = "{{c1::Paris}} is in France."
 
 

@@ -4,15 +4,15 @@ Every figure is computed: confidence from the number of answers behind an estima
 the recall that FSRS says the next answer restores; effort from the time that the user usually takes.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from mcp_noema.hints.parts import (
     DEFAULT_ANSWER_MS,
     add_notes_action,
     card_resource,
-    deck_argument,
     deck_resource,
     start_actions,
     study_action,
@@ -44,6 +44,10 @@ SLOW_FACTOR = 3.0
 ENOUGH_REVIEWS = 10
 """With fewer answers, the usual time of one is not known."""
 DAY_S = 86_400.0
+
+StudyScope = Mapping[str, Any]
+"""The arguments that say what is being studied: a deck, a query and so on. Each suggestion repeats them."""
+NOTHING_MORE: StudyScope = {}
 
 Alignment = Literal["strong", "moderate", "weak", "neutral", "conflict"]
 MODERATE = 0.4
@@ -95,18 +99,18 @@ def answer_impact(gain: float, recent: RecentReviews) -> EstimatedImpact:
 # --- suggested actions -------------------------------------------------------------------------------------
 
 
-def next_card_action(queue: StudyQueue, deck_id: DeckId | None, confidence: float) -> SuggestedAction:
+def next_card_action(queue: StudyQueue, study: StudyScope, confidence: float) -> SuggestedAction:
     """Show the next card of the deck being studied."""
     left = queue.remaining
     action = study_action(
-        deck_id,
+        None,
         f"{left.due} due, {left.learning} in learning and {count(left.new, 'new card')} are left today.",
         priority="high" if left.learning or left.due else "medium",
         cards=left.total,
         time_ms=left.total * _answer_ms(queue.recent),
     )
     outcome = "The next card is shown; nothing changes until it is answered."
-    return action.model_copy(update={"expected_outcome": outcome, "confidence": confidence})
+    return action.model_copy(update={"data": dict(study), "expected_outcome": outcome, "confidence": confidence})
 
 
 def progress_action(queue: StudyQueue) -> SuggestedAction:
@@ -119,12 +123,14 @@ def progress_action(queue: StudyQueue) -> SuggestedAction:
     )
 
 
-def grade_action(card_id: CardId, next_answer: int, deck_id: DeckId | None, *, then_next: bool) -> SuggestedAction:
+def grade_action(
+    card_id: CardId, next_answer: int, study: StudyScope = NOTHING_MORE, *, then_next: bool
+) -> SuggestedAction:
     """Grade the card that is shown, once the user has answered, and get the next one with `then_next`.
 
     The key is the same each time until the card is answered, so an answer that is sent twice counts once.
     """
-    data = {"cardId": card_id} | deck_argument(deck_id) | {"idempotencyKey": f"{card_id}-{next_answer}"}
+    data = {"cardId": card_id, **study} | {"idempotencyKey": f"{card_id}-{next_answer}"}
     return SuggestedAction(
         action="review-card",
         priority="high",
@@ -255,7 +261,7 @@ def assumptions(preset: Preset) -> tuple[str, ...]:
 
 
 def after_review(
-    recorded: RecordedReview, queue: StudyQueue, deck_id: DeckId | None, now: datetime, *, with_next: bool
+    recorded: RecordedReview, queue: StudyQueue, study: StudyScope, now: datetime, *, with_next: bool
 ) -> AgentHints:
     """Hints after an answer: continue, or show the progress. `with_next`: the result has the next card."""
     first = queue.faces[0] if queue.faces else None
@@ -264,9 +270,9 @@ def after_review(
     if first is None:
         step = progress_action(queue)
     elif with_next:
-        step = grade_action(CardId.of(first.card.id), queue.next_answer, deck_id, then_next=True)
+        step = grade_action(CardId.of(first.card.id), queue.next_answer, study, then_next=True)
     else:
-        step = next_card_action(queue, deck_id, evidence.confidence)
+        step = next_card_action(queue, study, evidence.confidence)
     warnings = (
         leech_warning(recorded.card, recorded.preset, fresh=recorded.became_leech),
         slow_answer_warning(recorded.review.duration_ms, queue.recent),
@@ -315,11 +321,11 @@ def _why(recorded: RecordedReview, queue: StudyQueue, now: datetime) -> str:
     return f"The card is {when}. {_left_today(queue)}."
 
 
-def before_review(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def before_review(queue: StudyQueue, study: StudyScope, now: datetime) -> AgentHints:
     """Hints with a card to show, or with none left."""
     warnings = tuple(filter(None, (backlog_warning(queue),)))
     if not queue.faces:
-        return _nothing_left(queue, deck_id, now).model_copy(update={"warnings": warnings or None})
+        return _nothing_left(queue, study, now).model_copy(update={"warnings": warnings or None})
     face = queue.faces[0]
     preset = queue.presets[face.card.deck_id]
     leech = leech_warning(face.card, preset, fresh=False)
@@ -327,7 +333,7 @@ def before_review(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> A
     return AgentHints(
         evidence=evidence,
         context_needed=missing,
-        suggested_next_actions=(grade_action(CardId.of(face.card.id), queue.next_answer, deck_id, then_next=True),),
+        suggested_next_actions=(grade_action(CardId.of(face.card.id), queue.next_answer, study, then_next=True),),
         related_resources=(card_resource(face),),
         validity_period="short",
         assumptions=assumptions(preset),
@@ -339,7 +345,7 @@ def before_review(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> A
     )
 
 
-def _nothing_left(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def _nothing_left(queue: StudyQueue, study: StudyScope, now: datetime) -> AgentHints:
     """Hints if no card is left: fill the deck, raise the limit, or show the progress."""
     why = nothing_left_message(queue)
     if queue.next_learning:
@@ -352,12 +358,12 @@ def _nothing_left(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> A
     if not raised:
         return AgentHints(evidence=Evidence(), suggested_next_actions=(progress_action(queue),), why=why)
     cards = sum(held_back.cards for held_back in queue.held_back)
-    study = study_action(deck_id, "Then continue.", cards=cards, time_ms=cards * _answer_ms(queue.recent))
-    study = study.model_copy(update={"prerequisites": ("update-deck",)})
+    then = study_action(None, "Then continue.", cards=cards, time_ms=cards * _answer_ms(queue.recent))
+    then = then.model_copy(update={"data": dict(study), "prerequisites": ("update-deck",)})
     reason = "Today's limit must be raised first."
     return AgentHints(
         evidence=Evidence(),
-        suggested_next_actions=(progress_action(queue), *raised, study),
+        suggested_next_actions=(progress_action(queue), *raised, then),
         dependencies=(Dependency(action="review-next-card", depends_on=("update-deck",), reason=reason),),
         why=why,
     )
@@ -367,8 +373,24 @@ _LIMIT_NAMES = {"new": "newPerDay", "review": "reviewsPerDay"}
 _CARD_NAMES = {"new": "new card", "review": "due card"}
 
 
+def preview_action(study: StudyScope) -> SuggestedAction:
+    """Show the next card of a preview."""
+    return SuggestedAction(
+        action="review-next-card",
+        priority="medium",
+        data={**study, "skip": study.get("skip", 0) + 1},
+        description="Once the user has answered: the next card of the preview.",
+        category="learning",
+        reversible=True,
+    )
+
+
 def nothing_left_message(queue: StudyQueue) -> str:
     """Why no card is shown."""
+    if queue.matching:
+        return (
+            f"Nothing waits among the {count(queue.matching, 'card')} that match; preview or ahead shows them anyway."
+        )
     if queue.collection_is_empty:
         return "The collection has no cards yet. Ask your agent for some, or import an Anki file."
     if queue.empty_deck:

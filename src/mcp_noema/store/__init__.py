@@ -17,9 +17,10 @@ class Store:
         from mcp_noema.store import cards, decks, notes, users  # noqa: PLC0415 - as above
         from mcp_noema.store.analysis import review_history, scheduling, statistics  # noqa: PLC0415 - as above
         from mcp_noema.store.anki import anki_packages  # noqa: PLC0415 - as above
-        from mcp_noema.store.study import reviews, study_queue  # noqa: PLC0415 - as above
+        from mcp_noema.store.study import custom_queue, reviews, study_queue  # noqa: PLC0415 - as above
 
         self.database, self.read, self.write = database, database.read, database.write
         self.anki_packages, self.cards, self.decks, self.notes = anki_packages, cards, decks, notes
         self.review_history, self.reviews, self.study_queue = review_history, reviews, study_queue
+        self.custom_queue = custom_queue
         self.scheduling, self.statistics, self.users = scheduling, statistics, users

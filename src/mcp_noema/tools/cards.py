@@ -130,7 +130,7 @@ def _next_steps(view: CardView, leech: HintWarning | None) -> list[SuggestedActi
         data: dict[str, Any] = {"cardIds": [card_id], "suspend": False}
         steps.append(SuggestedAction(action="suspend-cards", data=data, description="Unsuspend it.", reversible=True))
     if view.is_due:
-        steps.append(advice.grade_action(card_id, view.next_answer, None, then_next=False))
+        steps.append(advice.grade_action(card_id, view.next_answer, then_next=False))
     if leech:
         steps.append(reword_action(NoteId.of(view.face.card.note_id)))
     return steps

@@ -1,6 +1,7 @@
 """Notes: what a person wants to remember. Each makes one or more cards."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
@@ -225,6 +226,9 @@ async def create_notes(args: CreateNotes, store: Store, clock: ClockAndRandom, c
     """
     notes = cast(Sequence[NewNote | InvalidNote], args.notes)
     drafts = [note.draft() for note in notes if isinstance(note, NewNote)]
+    if not drafts:
+        errors = (f"notes.{index}: {note.error}" for index, note in enumerate(notes) if isinstance(note, InvalidNote))
+        raise InvalidArguments(f"No note was created: {'; '.join(islice(errors, 3))}.", fields=("notes",))
     added = iter(
         await store.write(
             store.notes.add, owner(context), args.deck_id, drafts, clock.now(), duplicates=args.allow_duplicates

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from pydantic import AwareDatetime, BeforeValidator, Field
 
 from mcp_noema.hints import advice
+from mcp_noema.hints.parts import deck_argument
 from mcp_noema.model import RATINGS, CardFace, CardId, ClockAndRandom, DeckId, Grade, ReviewId
-from mcp_noema.records import NewReview, RecordedReview, RemainingCounts, StudyQueue
+from mcp_noema.query.parser import MAX_LENGTH, parse
+from mcp_noema.records import CustomStudy, NewReview, RecordedReview, RemainingCounts, StudyOrder, StudyQueue
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
     Arguments,
     CardIdArg,
-    DeckReference,
     JsonResult,
     OptionalDeckId,
     iso,
@@ -23,13 +24,14 @@ from mcp_noema.tools.vocabulary import (
     writes,
 )
 from toolcharter import Example, RateLimit, ToolContext, hints
-from toolcharter.hints import AgentHints, Evidence
+from toolcharter.hints import NO_IMPACT, AgentHints, Evidence
 
 # Not cached: the queue changes with every answer, and with time.
 reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])
 writes_reviews = writes.preset(permissions=["reviews:write"], tags=["cards", "reviews", "decks", "statistics"])
 
 MAX_ANSWER_MS = 3_600_000
+MAX_AHEAD = 365
 
 
 def face_json(face: CardFace) -> dict[str, Any]:
@@ -47,6 +49,15 @@ def face_json(face: CardFace) -> dict[str, Any]:
 
 def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
     return {"new": remaining.new, "learning": remaining.learning, "due": remaining.due}
+
+
+async def _load_study(
+    store: Store, study: CustomStudy | None, deck_id: DeckId | None, clock: ClockAndRandom, context: ToolContext
+) -> StudyQueue:
+    """The queue of a custom study, or that of the day."""
+    if study is None:
+        return await _load_queue(store, deck_id, 1, clock, context)
+    return await store.read(store.custom_queue.load_custom, owner(context), study, clock.now(), dice=clock.dice)
 
 
 async def _load_queue(
@@ -106,10 +117,10 @@ async def get_due_cards(args: GetDueCards, store: Store, clock: ClockAndRandom, 
 
 
 def _queue_hints(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    agent_hints = advice.before_review(queue, deck_id, now)
+    agent_hints = advice.before_review(queue, deck_argument(deck_id), now)
     if not queue.faces:
         return agent_hints
-    step = advice.next_card_action(queue, deck_id, agent_hints.confidence)
+    step = advice.next_card_action(queue, deck_argument(deck_id), agent_hints.confidence)
     return agent_hints.model_copy(
         update={
             "evidence": Evidence(),
@@ -119,12 +130,51 @@ def _queue_hints(queue: StudyQueue, deck_id: DeckId | None, now: datetime) -> Ag
     )
 
 
-class ReviewNextCard(Arguments):
-    """Which deck."""
+class StudyArguments(Arguments):
+    """The cards to study."""
 
     deck_id: OptionalDeckId = None
+    query: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_LENGTH,
+            description="Study only cards that match, beyond the daily limits, such as tag:exam, as in search-cards.",
+        ),
+    ] = None
+    ahead: Annotated[
+        int, Field(ge=0, le=MAX_AHEAD, description="Also study cards that are due within this many days.")
+    ] = 0
+    order: Annotated[
+        StudyOrder, Field(description="due: as scheduled; weakest: the least likely to be remembered first.")
+    ] = "due"
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """These arguments, for the next call."""
+        given = self.model_dump(by_alias=True, exclude_defaults=True, include={*StudyArguments.model_fields})
+        return {name: str(value) if name == "deckId" else value for name, value in given.items()}
+
+    def custom_study(self, *, is_preview: bool = False, skip: int = 0) -> CustomStudy | None:
+        """The study, if it is not the queue of the day."""
+        if self.query is None and not self.ahead and self.order == "due" and not is_preview:
+            return None
+        query = parse(self.query or "")
+        return CustomStudy(self.deck_id, query, self.ahead, self.order, is_preview, skip)
 
 
+class ReviewNextCard(StudyArguments):
+    """The cards to study, and how."""
+
+    preview: Annotated[
+        bool, Field(description="Go through all matching cards, due or not; nothing is recorded or scheduled.")
+    ] = False
+    skip: Annotated[int, Field(ge=0, le=1_000_000, description="In a preview: how many cards were shown before.")] = 0
+
+
+_SHOW_PREVIEW = (
+    "Show the user the front only. Wait for their answer, then show the back. Do not call review-card: nothing of a "
+    "preview is recorded."
+)
 _SHOW = "Show the user the front only. Wait for their answer, then compare it with the back and call review-card."
 
 
@@ -150,16 +200,38 @@ async def review_next_card(
     Use it when they want to study or continue: to be asked, quizzed or tested, one card at a time. To only see what is
     waiting, use get-due-cards. Returns both sides of one card and the next interval for each grade.
 
-    When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
+    With `query`, `ahead`, `order` or `preview` it is for cramming, a quiz by tag, or the weakest cards. When nothing is
+    left, `card` is missing and `nextLearningAt` says when to come back.
     """
     now = clock.now()
-    queue = await _load_queue(store, args.deck_id, 1, clock, context)
-    agent_hints = advice.before_review(queue, args.deck_id, now)
+    study = args.custom_study(is_preview=args.preview, skip=args.skip)
+    queue = await _load_study(store, study, args.deck_id, clock, context)
+    scope = args.scope
+    if args.preview:
+        scope |= {"preview": True, "skip": args.skip}
+    agent_hints = advice.before_review(queue, scope, now)
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
         value = left | {"nextLearningAt": iso(queue.next_learning)}
         return JsonResult.ok(value, message=advice.nothing_left_message(queue), hints=agent_hints)
+    if args.preview:
+        value = {"card": face_json(queue.faces[0]), "recall": rounded(queue.next_recall)}
+        value |= {"shown": args.skip + 1, "of": queue.matching}
+        return JsonResult.ok(
+            value, instruction=_SHOW_PREVIEW, hints=_preview_hints(queue, scope, args.skip, agent_hints)
+        )
     return JsonResult.ok(_next_json(queue) | left, instruction=_SHOW, hints=agent_hints)
+
+
+def _preview_hints(queue: StudyQueue, scope: dict[str, Any], skip: int, agent_hints: AgentHints) -> AgentHints:
+    """The next card of the preview, or nothing after the last one. A preview teaches, but the schedule stays."""
+    steps = (advice.preview_action(scope),) if skip + 1 < queue.matching else ()
+    update: dict[str, Any] = {
+        "suggested_next_actions": steps,
+        "preference_alignment": (),
+        "estimated_impact": NO_IMPACT,
+    }
+    return agent_hints.model_copy(update=update)
 
 
 def _next_json(queue: StudyQueue) -> dict[str, Any]:
@@ -196,8 +268,8 @@ GradeArg = Annotated[
 ]
 
 
-class ReviewCard(Arguments):
-    """An answer to a card."""
+class ReviewCard(StudyArguments):
+    """An answer to a card, and what is being studied, for what is left and the next card."""
 
     card_id: CardIdArg
     grade: GradeArg
@@ -219,10 +291,6 @@ class ReviewCard(Arguments):
             max_length=255,
             description="A key of your choice: a repeat of the call with it is recorded once.",
         ),
-    ] = None
-    deck_id: Annotated[
-        DeckReference | None,
-        Field(description="The deck being studied, to return what is left in it: deck_1 or a name."),
     ] = None
     next: Annotated[bool, Field(description="Also return the next card to ask, as review-next-card does.")] = False
 
@@ -269,9 +337,9 @@ async def review_card(args: ReviewCard, store: Store, clock: ClockAndRandom, con
         deck_id=args.deck_id,
     )
     recorded = await store.write(store.reviews.record, owner(context), new_review, now, clock.dice)
-    queue = await _load_queue(store, args.deck_id, 1, clock, context)
+    queue = await _load_study(store, args.custom_study(), args.deck_id, clock, context)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
-    agent_hints = advice.after_review(recorded, queue, args.deck_id, now, with_next=args.next)
+    agent_hints = advice.after_review(recorded, queue, args.scope, now, with_next=args.next)
     if not args.next:
         return JsonResult.ok(value, hints=agent_hints)
     if not queue.faces:
@@ -337,7 +405,7 @@ async def undo_review(args: UndoReview, store: Store, clock: ClockAndRandom, con
         "due": iso(undone.card.schedule.due),
         "deckId": DeckId.of(undone.deck.id),
     }
-    grade = advice.grade_action(card_id, undone.next_answer, None, then_next=False)
+    grade = advice.grade_action(card_id, undone.next_answer, then_next=False)
     description = "Grade it again, with the right grade."
     again = grade.model_copy(update={"description": description, "category": "correction"})
     return JsonResult.ok(value, hints=hints.for_updated("card", card_id, undone.deck.name, then=[again]))

@@ -524,3 +524,39 @@ async def test_an_import_suggests_a_fit_if_one_is_possible(ana: Learner, files: 
     fit = ("optimize-parameters", {"deckId": "deck_1"})
     assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == [*to_cards, fit]
     await ana("optimize-parameters", deckId="deck_1")
+
+
+@pytest.mark.requirement("LRN-3")
+async def test_an_answer_ahead_of_time_is_what_anki_makes_of_it(
+    ana: Learner, clock: Clock, files: Path, tmp_path: Path
+):
+    """In Anki, a filtered deck shows the card before it is due."""
+    with real_anki.collection(tmp_path / "anki") as col:
+        col.set_config("fsrs", True)
+        (card_id,) = real_anki.add(col, "French", "Basic", "front", "back")
+        real_anki.answer_now(col, card_id, 4)
+        # Five days ago; it is due in a few days.
+        col.db.execute("UPDATE revlog SET id = id - 432000000")
+        lrt = "json_extract(data, '$.lrt') - 432000"
+        col.db.execute(f"UPDATE cards SET due = due - 5, mod = mod - 432000, data = json_set(data, '$.lrt', {lrt})")
+        real_anki.export(col, files / "x.apkg", legacy=False)
+        filtered = col.sched.get_or_create_filtered_deck(0)
+        filtered.config.search_terms[0].search = "prop:due>0"
+        filtered.config.reschedule = True
+        col.sched.add_or_update_filtered_deck(filtered)
+        card = col.get_card(card_id)
+        assert card.odid
+        card.start_timer()
+        col.sched.answerCard(card, 3)
+        theirs = col.get_card(card_id)
+        memory = theirs.memory_state
+    clock.now = datetime.now(UTC)
+    await ana("import-anki", path="x.apkg")
+    assert "card" not in await ana("review-next-card")
+    shown = await ana("review-next-card", ahead=60)
+    answered = await ana("review-card", cardId=shown["card"]["cardId"], ahead=60, grade="good", next=True)
+    assert (answered["stability"], answered["difficulty"]) == pytest.approx(
+        (memory.stability, memory.difficulty), rel=1e-3
+    )
+    assert (answered["state"], theirs.type) == ("review", 2)
+    assert "next" not in answered

@@ -1,6 +1,7 @@
 """The study queue: the cards to show now, in order."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -41,18 +42,8 @@ def load_queue(
     loaded = card_faces.load(connection, user.id, [card.id for card in ordered[:max_cards]])
     # A card may have been moved to another deck since.
     faces = [face for face in loaded if face.card.deck_id in limits.presets]
-    recall, gain, intervals = None, 0.0, {}
-    if faces:
-        card = faces[0].card
-        fuzz, preset = dice(card.id, card.reps) if dice else None, limits.presets[card.deck_id]
-        after = next_schedules(card.schedule, now, preset, user.preferences, fuzz=fuzz)
-        intervals: dict[Grade, float] = {
-            grade: (then.due - now).total_seconds() for grade, then in after.items() if then.due is not None
-        }
-        recall = retrievability(card.schedule, now, preset, user.preferences)
-        gain = gain_of_answer(card.schedule, after, now, preset, user.preferences)
     empty = EmptyQueue() if faces else explain(connection, selection, request, limits, counts)
-    return StudyQueue(
+    queue = StudyQueue(
         faces=tuple(faces),
         remaining=RemainingCounts(new.total, sum(learning_counts.values()), due.total),
         backlog=waiting_cards.count_backlog(connection, request, limits, counts, due),
@@ -60,13 +51,29 @@ def load_queue(
         presets=limits.presets,
         recent=load_recent(connection, user.id, now),
         preferences=user.preferences,
-        next_recall=recall,
-        next_gain=gain,
-        next_answer=next_answer(connection, faces[0].card.id) if faces else 1,
-        next_intervals=intervals,
         held_back=empty.held_back,
         empty_deck=empty.empty_deck,
         collection_is_empty=empty.collection_is_empty,
+    )
+    return look_ahead(connection, queue, now, dice=dice)
+
+
+def look_ahead(connection: Connection, queue: StudyQueue, now: datetime, *, dice: Dice | None) -> StudyQueue:
+    """The queue with what is known about its first card: recall, next intervals, and what an answer gains."""
+    if not queue.faces:
+        return queue
+    card, preferences = queue.faces[0].card, queue.preferences
+    fuzz, preset = dice(card.id, card.reps) if dice else None, queue.presets[card.deck_id]
+    after = next_schedules(card.schedule, now, preset, preferences, fuzz=fuzz)
+    intervals: dict[Grade, float] = {
+        grade: (then.due - now).total_seconds() for grade, then in after.items() if then.due is not None
+    }
+    return replace(
+        queue,
+        next_recall=retrievability(card.schedule, now, preset, preferences),
+        next_gain=gain_of_answer(card.schedule, after, now, preset, preferences),
+        next_answer=next_answer(connection, card.id),
+        next_intervals=intervals,
     )
 
 
