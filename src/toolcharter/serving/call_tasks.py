@@ -64,6 +64,8 @@ class _Steps(Coroutine[Any, Any, None]):
     """The coroutine of a task that is ready: it waits for a call, and is then the rest of that call."""
 
     __slots__ = ("_call", "_future", "parked")
+    cr_running, cr_suspended = False, True
+    """Members of every coroutine, which anyio looks at."""
 
     def __init__(self, parked: asyncio.Future[None]) -> None:
         self.parked = parked
@@ -71,6 +73,11 @@ class _Steps(Coroutine[Any, Any, None]):
         self._call: CallSteps | None = None
         self._future: Any = None
         """The future that the call waits for, until the task does so."""
+
+    @property
+    def cr_frame(self) -> Any:
+        """The frame of the call, for the stack of its task."""
+        return getattr(self._call, "cr_frame", None)
 
     def resume(self, call: CallSteps, future: Any) -> None:
         """Go on with a call that waits for `future`."""

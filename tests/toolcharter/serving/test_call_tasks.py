@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from toolcharter.serving.call_tasks import CallTasks
@@ -129,6 +131,30 @@ async def test_a_call_that_waits_can_be_cancelled_at_any_time_with_what_it_waits
         await task
     assert ended == ["cancelled"]
     assert inner.cancelled()
+
+
+async def test_a_call_can_cancel_a_group_of_anyio():
+    ended: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("inner")
+
+    async def call() -> None:
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as group:
+                group.start_soon(wait)
+                await anyio.lowlevel.checkpoint()
+                group.cancel_scope.cancel()
+        ended.append("outer")
+
+    task = await started(CallTasks(), call())
+    assert task is not None
+    assert task.get_stack()[0].f_code.co_name == "call"
+    await task
+    assert ended == ["inner", "outer"]
 
 
 async def test_the_next_call_has_a_task_after_the_ready_one_was_cancelled():
