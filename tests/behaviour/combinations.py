@@ -308,3 +308,14 @@ async def error_of(client: Client, name: str, /, **arguments: Any) -> dict[str, 
     answer = answer_of(result)
     assert answer["data"] is None
     return answer["error"]
+
+
+async def all_resources(client: Client) -> list[str]:
+    """The URIs of every page of the list."""
+    found, cursor = [], None
+    while True:
+        page = await client.list_resources(cursor=cursor, cache_mode="bypass")
+        found += [str(resource.uri) for resource in page.resources]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from tests.behaviour.combinations import NEW, OLD, Connect, data_of, over
+from tests.behaviour.combinations import NEW, OLD, Connect, all_resources, data_of, over
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -21,16 +21,6 @@ async def refusal(asked: Any) -> tuple[int, str, Any]:
     with pytest.raises(MCPError) as raised:
         await asked
     return raised.value.error.code, raised.value.error.message, raised.value.error.data
-
-
-async def all_resources(client: Client) -> list[str]:
-    found, cursor = [], None
-    while True:
-        page = await client.list_resources(cursor=cursor, cache_mode="bypass")
-        found += [str(resource.uri) for resource in page.resources]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
 
 
 # ---- prompts ---------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from mcp.shared.exceptions import MCPError
 from toolcharter_examples import demo
 
 from mcp_core.declare.charter import META
-from tests.behaviour.combinations import NEW, Combination, Connect, over
+from tests.behaviour.combinations import NEW, Combination, Connect, all_resources, over
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -50,8 +50,7 @@ async def test_the_documentation_of_a_tool_is_for_those_who_may_use_it(connect: 
     for user in ("ann", "reader", "outsider"):
         async with connect(user=user) as client:
             tools = [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]
-            uris = [str(resource.uri) for resource in (await client.list_resources(cache_mode="bypass")).resources]
-            documents = [uri for uri in uris if uri.startswith("toolcharter://")]
+            documents = [uri for uri in await all_resources(client) if uri.startswith("toolcharter://")]
             assert documents == [f"toolcharter://tools/{name}" for name in tools]
             if user == "outsider":
                 with pytest.raises(MCPError, match="Unknown resource: toolcharter://tools/add"):
@@ -134,8 +133,8 @@ async def test_the_whole_declaration_is_in_the_metadata(connect: Connect):
 async def test_the_full_documentation_of_every_tool_is_a_resource(connect: Connect):
     async with connect() as client:
         tools = (await client.list_tools()).tools
-        resources = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        assert resources[: len(tools)] == [f"toolcharter://tools/{tool.name}" for tool in tools]
+        documents = [uri for uri in await all_resources(client) if uri.startswith("toolcharter://")]
+        assert documents == [f"toolcharter://tools/{tool.name}" for tool in tools]
         compact = next(tool.description for tool in tools if tool.name == "add")
         (content,) = (await client.read_resource("toolcharter://tools/add")).contents
     assert content.mime_type == "text/markdown"

@@ -38,7 +38,7 @@ def test_prompts_and_resources_are_listed_on_request(capsys):
     code, out, _ = run(capsys, "tools", "demo", "--prompts")
     assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review_notes"])
     code, out, _ = run(capsys, "tools", "demo", "--resources")
-    *documents, note, template = json.loads(out)
+    note, *documents, template = json.loads(out)
     assert code == 0
     assert all(document["uri"].startswith("toolcharter://tools/") for document in documents)
     assert note == {"uri": "note://note_1", "name": "Welcome", "mimeType": "text/markdown"}

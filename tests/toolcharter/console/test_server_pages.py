@@ -163,7 +163,10 @@ async def test_a_document_is_found_by_its_words_and_read(tab):
     await tab.get_by_role("link", name="Python").click()
     assert await tab.locator("article h1").inner_text() == "Python"
     assert await tab.locator("article li").all_inner_texts() == ["one", "two"]
-    assert "For the agent" in await tab.get_by_label("What an agent is told").inner_text()
+    assert (
+        "about 12 tokens.\n\nFor the person: 1 document."
+        in await tab.get_by_label("What an agent is told").inner_text()
+    )
 
 
 async def test_a_document_has_links_addresses_of_its_sections_and_code_to_copy(tab):

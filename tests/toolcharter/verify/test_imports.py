@@ -1,6 +1,6 @@
 """What verifying and comparing import: what linting needs, and neither our framework nor a web framework.
 
-`toolcharter verify FILE.json` imports 14 modules of `mcp_core`; the framework has a hundred more.
+`toolcharter verify FILE.json` imports 17 modules of `mcp_core`; the framework has a hundred more.
 """
 
 import json
@@ -16,8 +16,8 @@ TOOLS = {
         {"name": "old", "inputSchema": {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}]}}}},
     ]
 }
-MAX_CORE_MODULES = 16
-"""It is 14, of which four are the schema room."""
+MAX_CORE_MODULES = 17
+"""Four are the schema room, two the work on foreign data."""
 FRAMEWORK = ("mcp_core.app", "mcp_core.calling", "mcp_core.state", "mcp_core.hosts", "mcp_core.public")
 LIBRARIES = ("starlette", "uvicorn", "mcp", "pydantic", "pydantic_settings", "opentelemetry", "sqlalchemy", "httpx2")
 
