@@ -27,7 +27,6 @@ PENDING: frozenset[str] = frozenset({
     *(f"TXT-{n}" for n in range(1, 4)),
     "LRN-1",
     "LRN-2",
-    "GDL-3",
 })  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -22,17 +22,20 @@ DESCRIPTION = "Your team's guidelines and documents for coding agents."
 
 MODULES = (content, documents, projects, categories, collections, flags, modes, export, client)
 """Importing a module declares its tools."""
+READING = (content.get_content, content.get_outline, content.search_content, content.get_rules)
+"""The tools of `--tools read`."""
 EXAMPLES_VARIABLE = "MCP_INCLUDE_EXAMPLE_TOOLS"
 
 INSTRUCTIONS = (
     "The team's guidelines and documents. Before you write code or text, read the guidelines for it: "
-    "search_content finds the sections about something, get_content reads documents and sections, "
-    "list_documents lists them. Follow the instruction in a result."
+    "get_rules has the rules for a file, search_content finds the sections about something, "
+    "get_content reads documents and sections. Follow the instruction in a result."
 )
 
 
 def build(settings: GuideSettings) -> App:
     """Build the server."""
+    served = GuideSettings.of(settings)
     app = App(
         "guide",
         strict=True,
@@ -40,7 +43,7 @@ def build(settings: GuideSettings) -> App:
         title="Guide",
         description=DESCRIPTION,
         instructions=INSTRUCTIONS,
-        tools=[*MODULES, *_example_tools()],
+        tools=[*(READING if served.tools == "read" else MODULES), *_example_tools()],
         prompts=[guide_prompt],
         resources=[DOCUMENTS],
         skills=lambda: skills_of(GuideSettings.of(settings).docs_root or STARTER_FOLDER),

@@ -13,6 +13,7 @@ DOCUMENTS = {
     "lang/rust.md": "# Rust\n\nRun cargo fmt.\n",
     "docs/api.md": "---\ntitle: API\n---\n# API\n\nEvery URL begins with /v1.\n",
     "guidelines/review.md": "# Review\n\nRead the tests first.\n",
+    "checks/sql.md": '---\nglobs: "*.sql"\n---\nMigrations can be undone.\n',
     "checks/release.md": "---\nrequires: [strict]\n---\n# Release\n\n- [ ] The changelog is written.\n",
 }
 

@@ -1,7 +1,7 @@
 """The settings of the guide, and its default folders."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import platformdirs
 from pydantic import Field
@@ -15,7 +15,7 @@ STARTER_FOLDER: Final = Path(__file__).parent / "starter"
 
 
 class GuideSettings(Settings):
-    """The settings of every server but the database, and three more."""
+    """The settings of every server but the database, and four more."""
 
     unused = frozenset({"db"})
 
@@ -32,6 +32,10 @@ class GuideSettings(Settings):
         min_length=1,
         title="NAME",
         description="Active project. Default: the project whose folder is the working directory.",
+    )
+
+    tools: Literal["all", "read"] = Field(
+        default="all", description="Tools to serve: all, or only those that read, search and find rules (read)."
     )
 
 

@@ -27,6 +27,7 @@ TOOLS = [
     "get_content",
     "get_outline",
     "search_content",
+    "get_rules",
     "list_documents",
     "create_document",
     "update_document",

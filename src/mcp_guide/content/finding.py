@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from mcp_guide.configuration.references import CategorySelection, resolve_expression
 from mcp_guide.content.expressions import Specification, parse_expression, render_expression
+from mcp_guide.content.patterns import stem
 from mcp_guide.content.sections import get_section
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import ProjectView
@@ -59,6 +60,8 @@ def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
         finder.add(part)
     if not finder.found and finder.missing is not None:
         raise finder.missing
+    if not finder.found and not finder.unreadable and (same := _in_another_case(view, finder.selections)):
+        return FoundDocuments([same], [], [])
     if not finder.found and not finder.unreadable:
         raise _no_match(view, expression, finder.selections)
     return FoundDocuments(list(finder.found.values()), finder.empty, list(finder.unreadable.items()))
@@ -216,6 +219,17 @@ def category_of(view: ProjectView, path: str) -> Category:
     """The category of a document, if possible one that is named as its folder; else the nearest."""
     containing = [one for one in view.project.categories.values() if one.contains(path)]
     return max(containing, key=lambda one: (one.dir != ROOT, one.name == one.dir, len(one.dir)))
+
+
+def _in_another_case(view: ProjectView, selections: Sequence[CategorySelection]) -> FoundDocument | None:
+    """The document whose path differs in capital letters alone."""
+    for category, patterns in selections:
+        for pattern in patterns:
+            for path in _similar(view, category, pattern):
+                if pattern.casefold() in (path.casefold(), stem(path).casefold()):
+                    entry = view.tree.entry(category.path_of(path))
+                    return FoundDocument(shown_path(category, entry.path), entry)
+    return None
 
 
 def _no_match(view: ProjectView, expression: str, selections: Sequence[CategorySelection]) -> NotFound:

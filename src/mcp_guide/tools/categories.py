@@ -26,9 +26,9 @@ DECISIONS = {"name": "decisions", "dir": "docs/adr", "patterns": ["*.md"], "desc
     examples=[Example("Show one category", {"name": "lang"}, {"categories": [LANG]})],
 )
 async def list_categories(args: ListArgs, guide: Guide, context: ToolContext) -> GuideResult:
-    """List the categories.
+    """Show how the categories are configured.
 
-    Use it to see which categories there are.
+    Use it before you change one: folder and default patterns of each, not their documents.
 
     Returns:
         Folder and patterns of each.

@@ -24,7 +24,7 @@ _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 async def client_info(guide: Guide, context: ToolContext) -> GuideResult:
     """Show what the server knows about this client.
 
-    Use it when the wrong project seems active.
+    Use it to see which agent and protocol the server sees.
 
     Returns:
         Agent, protocol, project and why.

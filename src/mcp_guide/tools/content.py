@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from mcp_guide.content import formats, listing, reading, searching
+from mcp_guide.content import formats, listing, reading, rules, searching
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Cursor, Expression, Format, GuessedArguments, Pattern, ProjectName
@@ -230,6 +230,50 @@ async def search_content(args: SearchContentArgs, guide: Guide, context: ToolCon
     """
     search = partial(searching.search_documents, query=args.query, limit=args.limit, cursor=args.cursor)
     return await guide.search(args.project, context, search)
+
+
+class GetRulesArgs(GuessedArguments):
+    """The file that is being edited."""
+
+    guesses: ClassVar[Mapping[str, str]] = dict.fromkeys(("file", "filename", "file_path", "expression"), "path")
+
+    path: Annotated[
+        str, Field(max_length=1_000, description="File in the project, such as db/migrations/0007.sql; need not exist.")
+    ]
+    budget: Annotated[
+        int, Field(ge=reading.MIN_BUDGET, le=reading.MAX_BUDGET, description="Maximum tokens of the rules.")
+    ] = reading.DEFAULT_BUDGET
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@presets.reads_documents(
+    examples=[
+        Example(
+            "The rules for a migration",
+            {"path": "db/0007.sql"},
+            {
+                "content": "===== checks/sql.md =====\nMigrations can be undone.",
+                "rules": [{"path": "checks/sql.md", "applies": "*.sql"}],
+            },
+        )
+    ],
+)
+async def get_rules(args: GetRulesArgs, guide: Guide, context: ToolContext) -> GuideResult:
+    """Get the rules for a file that you edit.
+
+    Use it before you create or change a file, to know the rules that apply to its path.
+
+    They come from documents with `globs` in their front matter, and from the rule files in the folder of the project:
+    AGENTS.md, CLAUDE.md, Cursor rules and Copilot instructions, nested ones too. The nearest rules come last, and win.
+
+    Returns:
+        The text of the rules, the nearest last.
+
+    Usage:
+        get_rules(path="db/migrations/0007.sql")
+    """
+    return await guide.run(args.project, context, rules.get_rules, args.path, args.budget)
 
 
 class ListDocumentsArgs(GuessedArguments):

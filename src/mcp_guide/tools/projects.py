@@ -80,6 +80,7 @@ class GetProjectConfigArgs(ToolArguments):
             {
                 "name": "shop",
                 "folder": "<text>",
+                "chosen_by": "argument",
                 "docs_root": "<text>",
                 "categories": "<any>",
                 "collections": [collections.BACKEND],
@@ -89,9 +90,9 @@ class GetProjectConfigArgs(ToolArguments):
     ],
 )
 async def get_project_config(args: GetProjectConfigArgs, guide: Guide, context: ToolContext) -> GuideResult:
-    """Show the configuration of a project.
+    """Show which project is active, and its settings.
 
-    Use it to see all its settings.
+    Use it to know which project you are in and why, or to see the configuration of another.
 
     Returns:
         Its mode, categories, collections and flags.
@@ -106,6 +107,7 @@ async def get_project_config(args: GetProjectConfigArgs, guide: Guide, context: 
 def _get_configuration(view: ProjectView) -> GuideResult:
     project = view.project
     value = _summary(project, view.mode) | {
+        "chosen_by": view.reason,
         "docs_root": str(view.root),
         "categories": [categories.to_value(category) for category in project.categories.values()],
         "collections": [collections.to_value(collection) for collection in project.collections.values()],

@@ -17,7 +17,7 @@ async def test_the_configuration_is_that_of_the_named_or_the_active_project(call
     shop = await value(call, "get_project_config", project="shop")
     assert (shop["name"], shop["flags"]) == ("shop", {"tdd": True})
     await value(call, "set_project", project="shop")
-    assert await value(call, "get_project_config") == shop
+    assert await value(call, "get_project_config") == {**shop, "chosen_by": "set_project"}
 
 
 @pytest.mark.requirement("GUI-4")
