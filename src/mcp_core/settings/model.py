@@ -42,6 +42,7 @@ HTTP_ONLY = frozenset({
     "scopes",
     "policy",
     "max_connections",
+    "max_address_connections",
     "max_calls",
     "max_head_bytes",
     "max_headers",
@@ -176,8 +177,15 @@ class Settings(BaseModel):
     max_connections: int = Field(
         default=1000,
         ge=1,
-        description="Open HTTP connections. A further one replaces the connection that was idle longest, "
+        description="Open HTTP connections. A further one replaces the slowest connection that waits for its client, "
         "or is refused with 503.",
+    )
+    max_address_connections: int | None = Field(
+        default=None,
+        ge=1,
+        title="N",
+        description="Open HTTP connections of one address that is not a trusted proxy. A further one replaces its "
+        "slowest, or is refused with 503. Default: half of --max-connections, but 100 at least.",
     )
     max_calls: int = Field(
         default=500,

@@ -7,18 +7,24 @@ import asyncio
 import sys
 from enum import IntEnum
 from http import HTTPStatus
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from mcp_core.hosts.fast_path.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
 from mcp_core.mcp_log import get_logger
 from mcp_core.settings.model import Settings
 from mcp_core.text.plurals import count
 from toolcharter.serving.calls import HttpCounts, refusal
+from toolcharter.serving.proxies import TrustedProxies
 from toolcharter.serving.uvicorn_connection import UvicornConnection
 
 _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
 _MAX_LOOK_SECONDS = 1.0
+_MIN_ADDRESS_CONNECTIONS = 100
+_SLOW_SECONDS = 1.0
+"""A request that takes longer to arrive may be replaced before an idle connection."""
+_MIN_BODY_RATE, _RATE_SECONDS = 500, 5.0
+"""Bytes a second that a body must have on average, after so many seconds."""
 _OTHER_FILES = 256
 """Files that a process opens besides: databases, logs, threads of the system's libraries."""
 
@@ -35,6 +41,7 @@ class ConnectionLimits(NamedTuple):
     body_seconds: float
     send_seconds: float
     idle_seconds: float
+    address_connections: int
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -47,6 +54,7 @@ class ConnectionLimits(NamedTuple):
             settings.body_seconds,
             settings.send_seconds,
             settings.idle_seconds,
+            settings.max_address_connections or max(settings.max_connections // 2, _MIN_ADDRESS_CONNECTIONS),
         )
 
 
@@ -70,33 +78,63 @@ class ConnectionPhase(IntEnum):
 class Connections:
     """The open connections of one server."""
 
-    def __init__(self, limits: ConnectionLimits, counts: HttpCounts) -> None:
-        self.limits, self.counts = limits, counts
+    def __init__(self, limits: ConnectionLimits, counts: HttpCounts, proxies: TrustedProxies | None) -> None:
+        """The connections of a trusted proxy are those of many clients, and its address has no limit."""
+        self.limits, self.counts, self._proxies = limits, counts, proxies
         self._open: set[LimitedConnection] = set()
+        self._by_address: dict[str, set[LimitedConnection]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._default_headers: Any = None
         self._ok_head = b""
-        self._interval = min(_MAX_LOOK_SECONDS, *(seconds / 4 for seconds in limits[3:]))
+        self._interval = min(_MAX_LOOK_SECONDS, *(seconds / 4 for seconds in limits[3:7]))
 
     def add(self, connection: "LimitedConnection") -> bool:
         """Add a connection. False where there is no room for it."""
-        if len(self._open) >= self.limits.connections:
-            idle = [other for other in self._open if other.phase <= ConnectionPhase.IDLE]
-            if not idle:
+        address = connection.client[0] if connection.client else None
+        if address is not None and (self._proxies is None or not self._proxies.is_trusted(address)):
+            of_address = self._by_address.setdefault(address, set())
+            if len(of_address) >= self.limits.address_connections and not self._replace_slowest(of_address):
                 return False
-            self.counts.refusals["too_many_connections"] += 1
-            oldest = min(idle, key=lambda other: other.since)
-            self.remove(oldest)
-            oldest.close_now()
+        else:
+            of_address = None
+        if len(self._open) >= self.limits.connections and not self._replace_slowest(self._open):
+            return False
+        if of_address is not None:
+            self._by_address.setdefault(cast(str, address), of_address).add(connection)
         self._open.add(connection)
         self.counts.connections = len(self._open)
         if self._timer is None:
             self._start_timer()
         return True
 
+    def _replace_slowest(self, connections: "set[LimitedConnection]") -> bool:
+        """Close the connection that waits longest for its client, rather one that began a request. False without one.
+
+        A connection whose call runs is not closed.
+        """
+        waiting = [one for one in connections if one.phase != ConnectionPhase.CALL]
+        if not waiting:
+            return False
+        now = asyncio.get_running_loop().time()
+
+        def rank(one: LimitedConnection) -> tuple[bool, float]:
+            has_begun = one.phase in (ConnectionPhase.HEAD, ConnectionPhase.BODY) and not one.responding
+            return not (has_begun and now - one.since > _SLOW_SECONDS), one.since
+
+        slowest = min(waiting, key=rank)
+        self.counts.refusals["too_many_connections"] += 1
+        self.remove(slowest)
+        slowest.close_now()
+        return True
+
     def remove(self, connection: "LimitedConnection") -> None:
         """Remove a connection that is closed."""
         self._open.discard(connection)
+        address = connection.client[0] if connection.client else None
+        if address is not None and (of_address := self._by_address.get(address)) is not None:
+            of_address.discard(connection)
+            if not of_address:
+                del self._by_address[address]
         self.counts.connections = len(self._open)
 
     def ok_head(self, default_headers: Any) -> bytes:
@@ -124,12 +162,15 @@ class LimitedConnection(UvicornConnection):
     connections_open: Connections
     phase = ConnectionPhase.NEW
     since = 0.0
+    body_bytes = 0
+    """Of the body that the connection waits for."""
     _unsent = 0
     _unsent_since = 0.0
 
     def enter(self, phase: ConnectionPhase) -> None:
         """Wait for something else from now on."""
         self.phase, self.since = phase, self.loop.time()
+        self.body_bytes = 0
 
     # --- times -----------------------------------------------------------------------------------------
 
@@ -145,6 +186,9 @@ class LimitedConnection(UvicornConnection):
             else:
                 words = f"The head of the request was not complete after {count(limits.head_seconds, 'second')}."
                 self.refuse(HTTPStatus.REQUEST_TIMEOUT, "head_timeout", words)
+        elif self.phase == ConnectionPhase.BODY and self._sends_slowly(elapsed):
+            words = f"The body of the request came with less than {_MIN_BODY_RATE} bytes in a second."
+            self.refuse(HTTPStatus.REQUEST_TIMEOUT, "body_too_slow", words)
         elif self.phase == ConnectionPhase.BODY and elapsed > limits.body_seconds:
             words = f"The body of the request was not complete after {count(limits.body_seconds, 'second')}."
             self.refuse(HTTPStatus.REQUEST_TIMEOUT, "body_timeout", words)
@@ -155,6 +199,9 @@ class LimitedConnection(UvicornConnection):
             self.phase == ConnectionPhase.REFUSED and elapsed > _LINGER_SECONDS
         ):
             self.close_now()
+
+    def _sends_slowly(self, elapsed: float) -> bool:
+        return elapsed > _RATE_SECONDS and self.body_bytes < elapsed * _MIN_BODY_RATE
 
     def _stopped_reading(self, now: float) -> bool:
         """Whether the client has read nothing of a response for too long."""
@@ -189,6 +236,15 @@ class LimitedConnection(UvicornConnection):
     def _send_last(self, response: HttpResponse) -> None:
         self.resume_reading()
         self.transport.write(response_bytes(response, self.default_headers, keep_alive=False))
+        self._end_output()
+
+    def end_early_response(self) -> None:
+        """Take no more of a body whose request is answered, such as one without a valid token."""
+        if self.phase == ConnectionPhase.BODY and not self.responding and not self.transport.is_closing():
+            self.enter(ConnectionPhase.REFUSED)
+            self._end_output()
+
+    def _end_output(self) -> None:
         if self.transport.can_write_eof():
             self.transport.write_eof()  # `check_time` closes it
         else:

@@ -58,6 +58,7 @@ class LimitedH11Protocol(LimitedConnection, H11Members, H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Parse what has come."""
         if self.phase != ConnectionPhase.REFUSED:
+            self.body_bytes += len(data)
             super().data_received(data)
             self._note_phase()
 
@@ -65,6 +66,7 @@ class LimitedH11Protocol(LimitedConnection, H11Members, H11Protocol):
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
         self.stop_keep_alive_timer()
+        self.end_early_response()
         self._note_phase()
 
     def send_400_response(self, msg: str) -> None:

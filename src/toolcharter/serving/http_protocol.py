@@ -48,6 +48,8 @@ _MAX_HELD_BYTES = 16 * 1024
 """The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
 _MAX_DIGITS = 5 + 1
 """Of the length of such a request, with the end of its line."""
+_MAX_INCOMPLETE_SECONDS = 1.0
+"""How long the rest of a direct call may take."""
 _MAX_PIPELINED = 64
 """Requests that wait for the response to another on their connection. uvicorn keeps 4 KB for each."""
 _OK = 200
@@ -206,6 +208,9 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
     def check_time(self, now: float) -> None:
         """Close the connection if the client took too long, or ping it if its call does."""
         super().check_time(now)
+        if self._incomplete is not None and now - self.since > _MAX_INCOMPLETE_SECONDS:
+            start, self._incomplete = self._incomplete[3], None
+            self._parse(start)  # ASGI checks the token before it waits for the body
         if self._task is None or self._ping_seconds is None or now - self.since < self._ping_seconds:
             return
         if not self._joining.is_closing() and not self.transport.get_write_buffer_size():
@@ -365,6 +370,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Take a part of the body."""
         self._bytes_without_progress = 0
+        self.body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -377,6 +383,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
         self.stop_keep_alive_timer()
+        self.end_early_response()
         if self.pipelined:
             self.pause_reading()  # uvicorn would read more with each response
         if self.phase == ConnectionPhase.CALL and not self.responding:

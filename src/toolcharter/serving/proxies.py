@@ -22,7 +22,7 @@ class TrustedProxies:
     def apply(self, scope: Scope) -> None:
         """Change the scope of a request that comes from a trusted proxy."""
         client = scope.get("client")
-        if not (self._unix if client is None else self._is_trusted(client[0])):
+        if not (self._unix if client is None else self.is_trusted(client[0])):
             return
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         address = self._client_address(_values(headers, _FORWARDED_FOR))
@@ -44,11 +44,12 @@ class TrustedProxies:
             if _parse(address) is None:
                 return found
             found = address
-            if not self._is_trusted(address):
+            if not self.is_trusted(address):
                 return found
         return found
 
-    def _is_trusted(self, text: str) -> bool:
+    def is_trusted(self, text: str) -> bool:
+        """Whether an address is that of a trusted proxy."""
         address = _parse(text)
         return address is not None and any(address in network for network in self._networks)
 

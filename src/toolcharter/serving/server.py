@@ -82,7 +82,7 @@ class Site:
         """The record of recent calls of all apps; None if none is kept."""
         self.counts = HttpCounts()
         self.calls = Calls(settings.max_calls, self.counts)
-        self.connections = Connections(ConnectionLimits.of(settings), self.counts)
+        self.connections = Connections(ConnectionLimits.of(settings), self.counts, self.proxies)
         self._max_body = settings.max_body_bytes
         self._console = console(self) if console is not None and not settings.no_console else None
         routes = Routes(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.auth import StaticTokens
 from tests.toolcharter.serving.raw_http import Parser, call_bytes, connection, response, serving, until
+from toolcharter.serving import connections
 from toolcharter.serving.connections import ConnectionPhase
 
 pytestmark = [
@@ -26,7 +28,12 @@ def app_with(**limits: Any) -> App:
         """Add."""
         return a + b
 
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.Event().wait()
+
     app.tool(add)
+    app.tool(wait)
     return app
 
 
@@ -114,14 +121,63 @@ async def test_a_connection_too_many_takes_the_place_of_one_that_is_idle(parser:
     assert site.counts.refusals["too_many_connections"] == 1
 
 
-async def test_a_connection_too_many_is_refused_if_all_are_busy(parser: Parser):
-    async with serving(app_with(max_connections=1), parser) as (site, port), connection(port) as (reader, writer):
-        writer.write(HEAD + b"Expect: 100-continue\r\nContent-Length: 5\r\nAuthorization: Bearer x\r\n")
-        await until(lambda: [c.phase for c in site.connections._open] == [ConnectionPhase.HEAD])
+async def test_a_connection_too_many_is_refused_if_all_run_calls(parser: Parser):
+    async with serving(app_with(max_connections=1), parser) as (site, port), connection(port) as (_, writer):
+        site._fronts["/mcp"][1]._app.verifier = None
+        writer.write(call_bytes("wait"))
+        await until(lambda: [c.phase for c in site.connections._open] == [ConnectionPhase.CALL])
         async with connection(port) as (other, _):
             status, headers, body = await response(other)
             assert (status, headers["retry-after"], await other.read()) == (503, "1", b"")
             assert json.loads(body)["error"]["data"] == {"reason": "too_many_connections", "retryable": True}
-        writer.write(b"\r\n")
-        assert (await response(reader))[0] == 401
     assert site.counts.refusals["too_many_connections"] == 1
+
+
+async def test_slow_bodies_lock_nobody_out(parser: Parser, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "_SLOW_SECONDS", 0.0)
+    async with serving(app_with(max_connections=100), parser) as (site, port), AsyncExitStack() as stack:
+        site._fronts["/mcp"][1]._app.verifier = None  # so that the server waits for the bodies
+        begun = call_bytes("add", a=1, b=2).partition(b"\r\n\r\n")[0] + b"\r\n\r\n{"
+        for _ in range(100):
+            _, writer = await stack.enter_async_context(connection(port))
+            writer.write(begun)
+        await until(lambda: [c.phase for c in site.connections._open] == [ConnectionPhase.BODY] * 100)
+        for _ in range(100):
+            async with connection(port) as (reader, writer):
+                writer.write(call_bytes("add", a=1, b=2))
+                assert (await response(reader))[0] == 200
+    assert site.counts.refusals["too_many_connections"] >= 1
+
+
+async def test_a_token_is_checked_before_the_body_is_complete(parser: Parser):
+    async with serving(app_with(body_seconds=600), parser) as (_, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("add", 1, "Authorization: Bearer stolen", a=1, b=2)[:-5])
+        assert (await response(reader))[0] == 401
+        assert await reader.read() == b""
+
+
+async def test_a_body_that_comes_too_slowly_is_refused(parser: Parser, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "_RATE_SECONDS", 0.1)
+    async with serving(app_with(body_seconds=600, head_seconds=1), parser) as (site, port):
+        site._fronts["/mcp"][1]._app.verifier = None
+        async with connection(port) as (reader, writer):
+            writer.write(call_bytes("add", a=1, b=2)[:-5])
+            assert await error_of(reader) == (408, "body_too_slow", b"")
+    assert site.counts.refusals["body_too_slow"] == 1
+
+
+async def test_one_address_cannot_have_all_connections(parser: Parser):
+    async with serving(app_with(max_address_connections=2), parser) as (site, port):
+        site._fronts["/mcp"][1]._app.verifier = None
+        async with connection(port) as (_, one), connection(port) as (_, two):
+            for writer in (one, two):
+                writer.write(call_bytes("wait"))
+            await until(lambda: [c.phase for c in site.connections._open] == [ConnectionPhase.CALL] * 2)
+            async with connection(port) as (reader, _):
+                assert (await response(reader))[0] == 503
+    proxied = app_with(max_address_connections=1, trusted_proxies=["127.0.0.0/8"])
+    server = serving(proxied, parser)
+    async with server as (site, port), connection(port) as (first, one), connection(port) as (second, two):
+        for reader, writer in ((first, one), (second, two)):
+            writer.write(call_bytes("add", a=1, b=2))
+            assert (await response(reader))[0] == 401
