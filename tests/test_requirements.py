@@ -26,7 +26,6 @@ PENDING: frozenset[str] = frozenset({
     *(f"FAR-{n}" for n in (1, 2, 3)),
     *(f"TXT-{n}" for n in range(1, 4)),
     "LRN-1",
-    "LRN-2",
 })  # fmt: skip
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -260,6 +260,23 @@ class AgentHints(_HintModel):
         """The names of the suggested tools."""
         return frozenset(step.action for step in self.suggested_next_actions)
 
+    def without_actions(self, consenting: Collection[str]) -> "AgentHints":
+        """The same hints without these tools, which run only if the user asks for them: that is needed instead."""
+        left_out = [
+            name for name in dict.fromkeys(one.action for one in self.suggested_next_actions) if name in consenting
+        ]
+        if not left_out:
+            return self
+        requests = (f"whether the user asks for {name}" for name in left_out)
+        edges = (edge for edge in self.dependencies if not {edge.action, *edge.depends_on} & {*left_out})
+        update = {
+            "suggested_next_actions": tuple(one for one in self.suggested_next_actions if one.action not in left_out),
+            "dependencies": tuple(edges),
+            "preference_alignment": tuple(one for one in self.preference_alignment if one.action not in left_out),
+            "context_needed": (*self.context_needed, *requests),
+        }
+        return self.model_copy(update=update)
+
     def with_needs(self, required: Mapping[str, Sequence[NeededArgument]]) -> "AgentHints":
         """The same hints; each action needs the required arguments of its tool that its data does not have."""
 

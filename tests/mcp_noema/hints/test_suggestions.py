@@ -51,7 +51,12 @@ async def follow(app: App, answer: Mapping[str, Any], caller: Caller = ANA) -> l
     return errors
 
 
-@pytest.mark.requirement("HIN-3")
+def asks(step: Mapping[str, Any]) -> bool:
+    """Whether a suggestion is a call that only the user can ask for."""
+    return SPECS[step["action"]].consent is not None
+
+
+@pytest.mark.requirement("HIN-3", "LRN-2")
 @pytest.mark.parametrize("tool", list(SPECS))
 async def test_each_suggestion_after_an_example_can_be_called_as_given(
     tool: str, sqlite_collection: Path, tmp_path: Path
@@ -65,7 +70,34 @@ async def test_each_suggestion_after_an_example_can_be_called_as_given(
             caller = Caller("anyone", grants=frozenset({"*"}))
             answer = await answer_to(app, tool, example.params, caller)
             assert "error" not in answer, answer
+            assert [step["action"] for step in answer["agentHints"]["suggestedNextActions"] if asks(step)] == []
             assert await follow(app, answer, caller) == []
+
+
+@pytest.mark.requirement("LRN-2")
+@pytest.mark.parametrize("tool", [name for name, spec in SPECS.items() if spec.consent is not None])
+async def test_without_consent_nothing_is_suggested_but_to_ask(tool: str, app: App):
+    arguments = {name: value for name, value in SPECS[tool].examples[0].params.items() if name != "explicit_action"}
+    for literal in ({}, {"explicit_action": "yes"}):
+        answer = await answer_to(app, tool, arguments | literal)
+        shown = answer["agentHints"]
+        assert (shown["suggestedNextActions"], shown["contextNeeded"]) == (
+            [],
+            ["the user's consent to exactly this action"],
+        )
+        assert not any(warning["autoFixable"] for warning in shown["warnings"])
+        assert SPECS[tool].consent not in json.dumps(answer)
+
+
+@pytest.mark.requirement("LRN-2")
+async def test_a_change_that_needs_consent_is_named_as_a_question_for_the_user(ana: Learner):
+    deck = await ana.deck()
+    [card] = await ana.notes(deck)
+    await ana.answers(card, "easy", "good")
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.97})
+    assert (await ana("preview-reschedule", deckId=deck))["changed"] == 1
+    assert ana.hints["suggestedNextActions"] == []
+    assert ana.hints["contextNeeded"] == ["whether the user asks for reschedule-cards"]
 
 
 FIRST_QUESTIONS = ("list-decks", "search-decks", "get-due-cards", "review-next-card", "search-cards", "get-progress")

@@ -39,12 +39,16 @@ class HintPolicy:
     plain: str
     """The hints of an answer with nothing to suggest, as JSON."""
     mentions: ToolMentions
+    consenting: frozenset[str]
+    """The tools that run only if the user has asked for exactly that, by undecorated name."""
 
     @classmethod
     def of(cls, registry: ToolRegistry, detail: HintDetail) -> "HintPolicy":
         """The policy for the tools of a server."""
         required = {spec.name: tuple(_required_arguments(spec)) for spec in registry.get_all()}
-        return cls(registry.final_names(), required, detail, _to_json(hints.for_value(), detail), registry.mentions)
+        consenting = frozenset(spec.name for spec in registry.get_all() if spec.consent is not None)
+        plain = _to_json(hints.for_value(), detail)
+        return cls(registry.final_names(), required, detail, plain, registry.mentions, consenting)
 
 
 def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
@@ -82,11 +86,16 @@ def hint_failure(
     error: BaseException | None = None,
 ) -> str:
     """The hints of a failure, as JSON. `arguments` are suggested again where the same call may succeed later."""
-    return _finish(returned or _for_failure(failure, spec, arguments, error), spec, policy)
+    if returned is None:
+        return _finish(_for_failure(failure, spec, arguments, error), spec, policy, is_retry=True)
+    return _finish(returned, spec, policy)
 
 
-def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy) -> str:
-    """Check hints, complete their suggestions, and add a warning if this tool is deprecated."""
+def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy, *, is_retry: bool = False) -> str:
+    """Check hints, complete their suggestions, and add a warning if this tool is deprecated.
+
+    A retry repeats the request that the user made; no other suggestion may be a call that the user must ask for.
+    """
     if not isinstance(cast(Any, made), AgentHints) or not 0.0 <= made.confidence <= 1.0:
         raise BrokenResult(f"returned hints that are not valid: {made!r}")
     unknown = [action for action in made.actions() if action not in policy.names]
@@ -96,6 +105,8 @@ def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy) -> str:
         fix = f"Call {policy.names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
         made = made.with_warning(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
+    if not is_retry:
+        made = made.without_actions(policy.consenting)
     made_json = _to_json(made.with_needs(policy.required).with_action_names(policy.names), policy.detail)
     return json_text.to_text(_rename_tools(json.loads(made_json), policy.mentions)) if policy.mentions else made_json
 

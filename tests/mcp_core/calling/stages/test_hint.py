@@ -49,6 +49,7 @@ async def hints_of(name: str, **arguments: Any) -> dict[str, Any]:
         return json.loads((await app.call(name, arguments)).text)["agentHints"]
 
 
+@pytest.mark.requirement("LRN-2")
 @pytest.mark.parametrize("arguments", [{"book_id": "b1"}, {"book_id": "b1", "explicit_action": "yes"}])
 async def test_a_missing_consent_suggests_to_ask_the_person_and_nothing_else(arguments: dict[str, Any]):
     shown = await hints_of("delete_book", **arguments)
@@ -64,12 +65,15 @@ async def test_a_missing_consent_beside_a_wrong_argument_names_both():
     assert shown["contextNeeded"] == ["the user's consent to exactly this action", "a valid value for book_id"]
 
 
-async def test_a_suggested_tool_that_needs_consent_does_not_show_its_literal():
-    (step,) = (await hints_of("lend_book", book_id="b1", days=1))["suggestedNextActions"]
-    assert [(need["name"], need.get("choices")) for need in step["needs"]] == [("explicit_action", None)]
-    assert "DELETE_BOOK" not in json.dumps(step)
+@pytest.mark.requirement("LRN-2")
+async def test_a_tool_that_needs_consent_is_not_suggested_but_the_request_of_the_user_is_named():
+    shown = await hints_of("lend_book", book_id="b1", days=1)
+    assert shown["suggestedNextActions"] == []
+    assert shown["contextNeeded"] == ["whether the user asks for delete_book"]
+    assert "DELETE_BOOK" not in json.dumps(shown)
 
 
+@pytest.mark.requirement("LRN-2")
 async def test_a_retry_carries_what_was_right_and_needs_what_was_wrong():
     shown = await hints_of("delete_book", book_id="b1", reason="tired", explicit_action="DELETE_BOOK", colour="red")
     (retry,) = shown["suggestedNextActions"]
