@@ -253,11 +253,11 @@ class App:
         Call it where the database is opened. Without it, keys are kept in the shared store, and a crash leaves the
         outcome unknown.
         """
-        from mcp_core.db.database import ping  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+        from mcp_core.db.database import check_database  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
         from mcp_core.db.migrations import FRAMEWORK  # noqa: PLC0415 - as above
         from mcp_core.idempotency.database_store import SqlKeyStore  # noqa: PLC0415 - loaded with it
 
-        self.add_check("database", lambda: database.read(ping))
+        self.add_check("database", lambda: check_database(database))
         await FRAMEWORK.apply(database)
         self._keys = SqlKeyStore(database, self.name, self.settings.idempotency_seconds)
 

@@ -11,6 +11,7 @@ A unit of work that needs a few indexed rows, such as this one, is marked with `
 without a change of thread, which would take as long.
 """
 
+import shutil
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from mcp_core.db.transaction import Transaction, Unit
+from mcp_core.errors import Unavailable
 from mcp_core.logs.telemetry import child_span, current_tracer
 from mcp_core.process.start_errors import InvalidSetting
 
@@ -30,6 +32,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Work = Callable[Concatenate[Connection, P], T]
 
+MIN_FREE_BYTES = 4_000_000
+"""Room on the disk of a SQLite file. With less, the next writes fail."""
+_SQLITE_FILE = "sqlite:///"
 WAIT_SECONDS = 30
 """How long a writer waits for another process that locks SQLite, and a call for a connection."""
 
@@ -78,6 +83,16 @@ def is_short(work: Work[..., Any]) -> bool:
 def ping(connection: Connection) -> None:
     """A unit of work that does nothing, to see whether the database answers."""
     connection.exec_driver_sql("SELECT 1")
+
+
+async def check_database(database: Database) -> None:
+    """Raise Unavailable if a database does not answer, or if its disk has no room for what calls write."""
+    await database.read(ping)
+    file = Path(database.location.removeprefix(_SQLITE_FILE))
+    if database.location.startswith(_SQLITE_FILE) and file.is_absolute():
+        free = shutil.disk_usage(file.parent).free
+        if free < MIN_FREE_BYTES:
+            raise Unavailable(f"The disk of the database is full: {free:,} bytes are free.")
 
 
 def unit_span(verb: str, system: str, work: Any) -> AbstractContextManager[Any]:

@@ -12,6 +12,7 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
@@ -150,6 +151,8 @@ async def _connection_errors() -> AsyncGenerator[None]:
         yield
     except (OSError, TimeoutError, OperationalError, InterfaceError) as error:
         raise Unavailable(_UNREACHABLE) from error
+    except PoolTimeout as error:  # all connections wait for a database that hangs
+        raise Unavailable("The database does not answer at the moment. Try again shortly.") from error
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) in _CONFLICTS:
             raise Unavailable("The database was busy with a change that conflicts with this one. Try again.") from error

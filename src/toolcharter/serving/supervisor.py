@@ -29,7 +29,7 @@ METRICS_SECONDS = 1.0
 """How long workers may take to send their metrics. If one is late, its previous metrics are used."""
 KILL_SECONDS = 10.0
 """How much longer than the drain a worker may take to end, before it is killed."""
-CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
+CHECK_SECONDS, HUNG_SECONDS = 2.0, 12.0
 """How often workers are asked whether they are alive, and after how long without an answer one is killed."""
 FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 0.1, 30.0
 """In seconds: how long the supervisor waits before it starts a worker again. Each death in a row doubles it."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated
 
 import pytest
@@ -20,7 +22,7 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
-from mcp_core.db import UtcTime, address, open_database, opening, sqlite
+from mcp_core.db import UtcTime, address, open_database, opening, postgres, sqlite
 from mcp_core.process.install_command import install_command
 from mcp_core.process.start_errors import CannotStart
 
@@ -478,3 +480,28 @@ async def test_sqlite_that_another_process_keeps_locked_is_unavailable_and_then_
         other.close()
         await database.write(insert, 2)
         assert await database.read(select) == [2]
+
+
+@pytest.mark.requirement("OPS-7")
+async def test_a_server_that_hangs_is_unavailable_and_not_a_fault(postgres_url, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(postgres, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(postgres, "MAX_CONNECTIONS", 2)
+    async with open_database(address(postgres_url, "x")) as database, asyncio.TaskGroup() as tasks:
+        holder = tasks.create_task(database.write(lambda c: c.exec_driver_sql("SELECT pg_sleep(1)")))
+        await asyncio.sleep(0)
+        with pytest.raises(Unavailable, match=r"The database does not answer at the moment\. Try again shortly\."):
+            await database.write(lambda c: c.exec_driver_sql("SELECT 1"))
+        assert not holder.done()
+
+
+@pytest.mark.requirement("OPS-7")
+async def test_a_full_disk_is_seen_by_readiness(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    app, free = App("demo", settings=Settings()), [10**9]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
+    async with open_database(address(f"sqlite:///{tmp_path}/x.db", "x")) as database:
+        await app.use_database(database)
+        assert [health.ok for health in await app.check_health()] == [True]
+        free[0] = 1000
+        app._checks["database"]._fresh_until = 0.0  # a second later
+        (health,) = await app.check_health()
+    assert (health.ok, health.detail) == (False, "The disk of the database is full: 1,000 bytes are free.")
