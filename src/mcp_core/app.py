@@ -1,6 +1,7 @@
 """`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -394,6 +395,8 @@ class App:
             audit=audit,
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
+        if self.settings.log_calls:
+            self._pipeline.recorder.success_level = logging.INFO
         self.library.open(self._pipeline)
 
     @contextmanager

@@ -363,6 +363,9 @@ class Settings(BaseModel):
     )
     log_level: LogLevel = Field(default="INFO", description="TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL.")
     log_file: Path | None = Field(default=None, description="File to log to instead of stderr.")
+    log_calls: bool = Field(
+        default=False, description="Log each successful call in one line at INFO; otherwise they are at TRACE."
+    )
     log_json: bool = Field(default=False, description="Log as JSON lines.")
     tool_prefix: str | None = Field(
         default=None,

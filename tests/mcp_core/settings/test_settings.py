@@ -77,7 +77,7 @@ GIVEN: list[tuple[str, str, Any]] = [
 
 
 def test_every_setting_is_tried_here():
-    switches = {"log_json", "audit_arguments", "no_console"}
+    switches = {"log_json", "log_calls", "hide_removed", "audit_arguments", "no_console"}
     assert {name for name, *_ in GIVEN} | switches == set(Settings.model_fields) - {"settings_file"}
 
 
@@ -121,6 +121,8 @@ def test_without_anything_the_defaults_hold():
         "trusted_proxies": (),
         "fast_path": "on",
         "no_console": False,
+        "hide_removed": False,
+        "log_calls": False,
         "workers": 1,
         "drain_seconds": None,
         "max_connections": 1000,

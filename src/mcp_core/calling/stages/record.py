@@ -90,8 +90,10 @@ class Recorder:
     def __init__(
         self, telemetry: Telemetry, audit: AuditTrail | None, level: int, clock: Callable[[], float] = time.time
     ) -> None:
-        """`level` is the log level of a success."""
+        """`level` is the log level of the beginning and the success of a call."""
         self.telemetry, self.audit, self.level, self.clock = telemetry, audit, level, clock
+        self.success_level: int | None = None
+        """The log level of a success, where it has one of its own."""
         self.stacks = StackLimit()
         self.keep: Callable[[EndedCall], None] | None = None
         """Takes each call that has ended for the record of recent calls, if there is one."""
@@ -124,7 +126,7 @@ def begin(call: Call, level: int) -> None:
 
 def record(call: Call, summary: CallRecord, seconds: float, recorder: Recorder) -> None:
     """Log the end of a call, count it, and write its audit entry."""
-    level = recorder.level if call.spec.signature.is_async else logging.DEBUG
+    level = recorder.success_level or (recorder.level if call.spec.signature.is_async else logging.DEBUG)
     if summary.failure is not None or logger.isEnabledFor(level):
         _log_end(call, summary, seconds, level, recorder.stacks)
     recorder.telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
@@ -167,8 +169,10 @@ def log_system_failure(what: str, error: Exception | None, failure: Failure, sta
 
 
 def failure_level(failure: Failure, *, invoked: bool) -> int:
-    """The log level of a failure that is not the server's: a mistake of the agent is INFO, a closed gate WARNING."""
-    return logging.INFO if invoked or failure.kind == "validation" else logging.WARNING
+    """The log level of a failure: a handler that fails is an ERROR, a mistake of the agent INFO, a gate WARNING."""
+    if invoked:
+        return logging.ERROR
+    return logging.INFO if failure.kind == "validation" else logging.WARNING
 
 
 def redacted_arguments(call: Call) -> Any:

@@ -123,7 +123,7 @@ async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_
     assert not [word for word in ("Traceback", "divisor", "ZeroDivision", ".py", "mcp_core") if word in answer.text]
 
 
-async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_warning(log):
+async def test_a_handler_that_fails_is_an_error_a_mistake_an_info_line_and_a_refused_permission_a_warning(log):
     @query({"n": 1}, permissions=["numbers:read"])
     async def find(n: Number) -> int:
         raise NotFound(f"There is no {n}.")
@@ -138,7 +138,7 @@ async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_wa
         if "called" not in entry["message"]
     ]
     assert ends == [
-        ("INFO", "Tool find failed: There is no 3.", True),
+        ("ERROR", "Tool find failed: There is no 3.", True),
         ("INFO", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
         (
             "WARNING",
@@ -146,6 +146,18 @@ async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_wa
             False,
         ),
     ]
+
+
+@pytest.mark.parametrize(("log_calls", "levels"), [(False, ["TRACE", "TRACE"]), (True, ["TRACE", "INFO"])])
+async def test_a_successful_call_is_one_info_line_where_a_setting_asks_for_it(log, log_calls: bool, levels: list[str]):
+    @query({"n": 1})
+    async def find(n: Number) -> int:
+        return n
+
+    async with App("test", version="1.0.0", tools=[find], settings=Settings(log_calls=log_calls)) as app:
+        await app.call("find", {"n": 3})
+    ends = [(entry["level"], entry["message"]) for entry in log.entries if "find" in entry["message"]]
+    assert ends == list(zip(levels, ["Tool called: find", "Tool find completed successfully"], strict=True))
 
 
 async def test_an_error_that_explains_itself_is_logged_without_a_stack(log):
