@@ -104,9 +104,8 @@ class HttpFastPath:
                 if len(body) > self.max_body:
                     record_http(self._app, scope, TOO_LARGE, caller)
                     return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
-            request = await self._read_request(scope["method"], head, caller, body)
+            request = await self._read_request(scope["method"], head, scope, caller, body)
             if isinstance(request, HttpResponse):
-                self._record_response(request, scope, scope["method"], caller)
                 return await request.send(send)
             await self._answer(request[0], request[1]._replace(path=scope["path"]), receive, send)
         except NotIdentified as refused:
@@ -149,11 +148,8 @@ class HttpFastPath:
             caller = head.caller or await http_caller(self._app, scope, authorization)
         except NotIdentified as refused:
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
-        found = await self._read_request("POST", head, caller, body)
-        if isinstance(found, HttpResponse):
-            self._record_response(found, scope, "POST", caller)
-            return found
-        return await self._respond_on(connection, *found, scope)
+        found = await self._read_request("POST", head, scope, caller, body)
+        return found if isinstance(found, HttpResponse) else await self._respond_on(connection, *found, scope)
 
     def _respond_on(
         self, connection: Connection, request: RpcRequest, peer: Peer, scope: Scope
@@ -167,28 +163,28 @@ class HttpFastPath:
         connection.watch_client(self._slowly.ping_seconds)
         return self._slowly.respond(request, peer, connection.send_message)
 
-    def _record_response(self, response: HttpResponse, scope: Scope, method: str, caller: Caller) -> None:
-        """Record what is not a JSON-RPC request: an error, or the end of a session. Notifications are not recorded."""
-        if response.status >= HTTPStatus.BAD_REQUEST or method == "DELETE":
-            record_http(self._app, scope, response.status, caller)
-
     async def _read_request(
+        self, method: str, head: RequestHead, scope: Scope, caller: Caller, body: bytes | None
+    ) -> tuple[RpcRequest, Peer] | HttpResponse:
+        """The request and who sends it, or the response to what is not a request. Raises NotHandled.
+
+        A response that is an error, or the end of a session, is recorded. Notifications are not.
+        """
+        try:
+            found = await self._find_request(method, head, caller, body)
+        except StateUnavailable:
+            found = sessions_unavailable(body)
+        if isinstance(found, HttpResponse) and (found.status >= HTTPStatus.BAD_REQUEST or method == "DELETE"):
+            record_http(self._app, scope, found.status, caller)
+        return found
+
+    async def _find_request(
         self, method: str, head: RequestHead, caller: Caller, body: bytes | None
     ) -> tuple[RpcRequest, Peer] | HttpResponse:
-        """The request and who sends it, or the response to what is not a request. Raises NotHandled."""
-        try:
-            if head.may_have_session:
-                peer = await self._in_session.find_peer(head, caller)
-                if peer is not None:
-                    request = await self._in_session.read(method, head, body)
-                    return request if isinstance(request, HttpResponse) else (request, peer)
-            return await self._read_request_without_session(head, caller, body)
-        except StateUnavailable:
-            return sessions_unavailable(body)
-
-    async def _read_request_without_session(
-        self, head: RequestHead, caller: Caller, body: bytes | None
-    ) -> tuple[RpcRequest, Peer] | HttpResponse:
+        peer = await self._in_session.find_peer(head, caller) if head.may_have_session else None
+        if peer is not None:
+            request = await self._in_session.read(method, head, body)
+            return request if isinstance(request, HttpResponse) else (request, peer)
         request = self._ordinary_request(head, body)
         if head.version == MODERN:
             return request, self._modern.peer(head, request, caller, len(body or b""))
