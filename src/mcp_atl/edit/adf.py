@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mcp_atl.convert.nodes import Node, children, contained, document
-from mcp_atl.edit.document import Edit, PageDocument
+from mcp_atl.edit.document import DocumentEdit, PageDocument
 from mcp_atl.edit.sections import Place, container_at, with_content
 from toolcharter import Conflict
 
@@ -15,7 +15,7 @@ class AdfDocument(PageDocument):
     def __init__(self, body: Any) -> None:
         super().__init__(body or document([]))
 
-    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> Edit:
+    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> DocumentEdit:
         """The document with other blocks at a place, after a check that everything else is as it was."""
         container = container_at(self._body, place.path)
         before, after = children(container)[: place.start], children(container)[place.end :]
@@ -23,7 +23,7 @@ class AdfDocument(PageDocument):
         body = with_content(self._body, place.path, [*before, *fitting, *after])
         if foreign := foreign_changes(self._body, body, place, len(fitting)):
             raise Conflict(f"The change would also touch {', '.join(foreign)}. Nothing was written.")
-        return Edit(body, summary)
+        return DocumentEdit(body, summary)
 
 
 def foreign_changes(old: Node, new: Node, place: Place, count: int) -> list[str]:

@@ -24,14 +24,14 @@ class Heading(NamedTuple):
     """Characters of its Markdown, with all sections below it."""
 
 
-class Section(NamedTuple):
+class DocumentSection(NamedTuple):
     """A section as Markdown."""
 
     heading: Heading
     markdown: str
 
 
-class Edit(NamedTuple):
+class DocumentEdit(NamedTuple):
     """A changed document, and what was changed, in words."""
 
     body: Any
@@ -41,7 +41,7 @@ class Edit(NamedTuple):
 class PageDocument(ABC):
     """A page as a tree of ADF nodes, whichever the format of its site.
 
-    A change replaces what was named. Every other node stays as it is, and this is checked before an `Edit` is made.
+    A change replaces what was named. Every other node stays as it is: this is checked before a `DocumentEdit` is made.
     """
 
     def __init__(self, body: Node) -> None:
@@ -60,11 +60,11 @@ class PageDocument(ABC):
     def markdown(self) -> str:
         return self._markdown
 
-    def section(self, name: str) -> Section:
+    def section(self, name: str) -> DocumentSection:
         place = find_place(self._places, name)
-        return Section(self._heading(place), self._writer.blocks(self._blocks(place)))
+        return DocumentSection(self._heading(place), self._writer.blocks(self._blocks(place)))
 
-    def replace_section(self, name: str, markdown: str, *, remove_objects: bool = False) -> Edit:
+    def replace_section(self, name: str, markdown: str, *, remove_objects: bool = False) -> DocumentEdit:
         place = find_place(self._places, name)
         heading, *old = self._blocks(place)
         new = self._read(markdown)
@@ -77,12 +77,12 @@ class PageDocument(ABC):
         merged = merge(old, markdown, self._originals)
         return self._edit(place, [heading, *merged.blocks], f"section {place.number} {place.title!r}: {merged.summary}")
 
-    def insert_after(self, name: str, markdown: str) -> Edit:
+    def insert_after(self, name: str, markdown: str) -> DocumentEdit:
         place = find_place(self._places, name)
         new = self._read(markdown)
         return self._edit(place, [*self._blocks(place), *new], f"{len(new)} blocks after section {place.number}")
 
-    def replace_text(self, old: str, new: str) -> Edit:
+    def replace_text(self, old: str, new: str) -> DocumentEdit:
         match = find_once(self._body, old)
         *path, index = match.path
         parent = container_at(self._body, path)
@@ -90,16 +90,16 @@ class PageDocument(ABC):
         place = Place("", 0, "", tuple(path), index, index + 1)
         return self._edit(place, [block], "1 text replaced")
 
-    def append(self, markdown: str) -> Edit:
+    def append(self, markdown: str) -> DocumentEdit:
         end = len(children(self._body))
         new = self._read(markdown)
         return self._edit(Place("", 0, "", (), end, end), new, f"{len(new)} blocks added at the end")
 
-    def prepend(self, markdown: str) -> Edit:
+    def prepend(self, markdown: str) -> DocumentEdit:
         new = self._read(markdown)
         return self._edit(Place("", 0, "", (), 0, 0), new, f"{len(new)} blocks added at the beginning")
 
-    def replace_all(self, markdown: str, *, remove_objects: bool = False) -> Edit:
+    def replace_all(self, markdown: str, *, remove_objects: bool = False) -> DocumentEdit:
         old, new = children(self._body), self._read(markdown)
         if not remove_objects:
             refuse_missing(missing_objects(old, new, self._originals))
@@ -124,5 +124,5 @@ class PageDocument(ABC):
         return children(container_at(self._body, place.path))[place.start : place.end]
 
     @abstractmethod
-    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> Edit:
+    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> DocumentEdit:
         """The document with other blocks at a place, in the format of its site."""

@@ -7,7 +7,7 @@ from mcp_atl.convert.nodes import Node, children, contained
 from mcp_atl.convert.storage_reader import storage_to_document
 from mcp_atl.convert.storage_tree import parse
 from mcp_atl.convert.storage_writer import blocks_to_storage
-from mcp_atl.edit.document import Edit, PageDocument
+from mcp_atl.edit.document import DocumentEdit, PageDocument
 from mcp_atl.edit.sections import Place, container_at
 
 
@@ -23,7 +23,7 @@ class StorageDocument(PageDocument):
         self._source = str(body or "")
         super().__init__(storage_to_document(self._source))
 
-    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> Edit:
+    def _edit(self, place: Place, blocks: Sequence[Node], summary: str) -> DocumentEdit:
         """The source with other blocks at a place. All before and after it is the same text."""
         container = container_at(self._body, place.path)
         if place.path and not any("raw" in one for one in children(container)):
@@ -36,7 +36,7 @@ class StorageDocument(PageDocument):
         start, end = self._range(container, place)
         text = self._source[:start] + blocks_to_storage(fitting) + self._source[end:]
         parse(text)  # what is sent is well-formed
-        return Edit(text, summary)
+        return DocumentEdit(text, summary)
 
     def _range(self, container: Node, place: Place) -> tuple[int, int]:
         """From where to where the blocks of a place stand in the source."""

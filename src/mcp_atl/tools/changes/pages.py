@@ -6,7 +6,7 @@ from mcp_atl.answers.users import short_user
 from mcp_atl.client.confluence import ConfluenceApi, ConfluencePage, PageRestriction, confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.command import CommandCall
-from mcp_atl.edit.document import Edit
+from mcp_atl.edit.document import DocumentEdit
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.users import find_user_id
 from mcp_atl.tools.get_page import find_page
@@ -18,7 +18,7 @@ WAYS = "section with body, after with body, old_text with new_text, append or pr
 class _Plan(NamedTuple):
     """The steps of an update of a page."""
 
-    edit: Edit | None
+    edit: DocumentEdit | None
     title: str | None
 
 
@@ -49,7 +49,7 @@ async def update_page(call: CommandCall[Any], id: str) -> Json:
     return shown
 
 
-def _edit(call: CommandCall[Any], page: ConfluencePage) -> Edit | None:
+def _edit(call: CommandCall[Any], page: ConfluencePage) -> DocumentEdit | None:
     """The one change of the text that the options name."""
     options, site = call.parameters, call.connection.site
     ways = {
