@@ -92,6 +92,7 @@ async def test_retry_after_is_honoured_and_other_waits_grow():
     assert upstream.waits == [7.0, 0.5, 1.0]
 
 
+@pytest.mark.requirement("ATL-9")
 async def test_a_site_that_asks_for_a_longer_wait_than_the_budget_is_not_waited_for():
     upstream = Upstream(busy(429, retry_after="3600"), OK)
     with pytest.raises(RateLimited, match=r"rate limit is reached \(HTTP 429"):

@@ -43,7 +43,7 @@ async def name_of(served: Sites, user_id: str | None, site: str | None = None) -
     return (await jira(served.connect(site, context(user_id))).myself())["displayName"]
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_the_calls_of_a_caller_who_is_signed_in_are_their_own(signed):
     await signed.sign_in("anna.berg", caller="ann")
     await signed.sign_in("priya.nair", caller="pri")
@@ -56,7 +56,7 @@ async def test_the_calls_of_a_caller_who_is_signed_in_are_their_own(signed):
     await served.close()
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_a_caller_who_must_bring_credentials_learns_how(signed):
     await signed.sign_in(caller="ann")
     served = sites(signed, credentials_required=True)
@@ -68,7 +68,7 @@ async def test_a_caller_who_must_bring_credentials_learns_how(signed):
     await served.close()
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_the_limits_of_a_site_hold_for_those_who_are_signed_in(signed):
     await signed.sign_in(caller="ann")
     served = sites(signed)
@@ -81,7 +81,7 @@ async def test_the_limits_of_a_site_hold_for_those_who_are_signed_in(signed):
     await served.close()
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_a_running_server_notices_who_signs_in_and_out(signed):
     served = sites(signed, credentials_required=True)
     with pytest.raises(AuthError):

@@ -70,7 +70,7 @@ class HttpServer:
         return json.loads(response.json()["result"]["content"][0]["text"])
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize("kind", ["cloud", "datacenter"])
 async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
     sandbox = sandbox_app(kind)
@@ -106,7 +106,7 @@ async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
     assert not any("cookie" in request.headers for request in sandbox.requests)
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_a_server_can_require_that_callers_bring_their_own_credentials():
     sandbox = sandbox_app("cloud")
     server = HttpServer(sandbox, require_own_credentials=True)
@@ -125,7 +125,7 @@ async def test_a_server_can_require_that_callers_bring_their_own_credentials():
     assert accepted["value"]["name"] == "Mia Keller"
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_a_caller_with_own_credentials_cannot_set_up_the_sites_of_all():
     server = HttpServer(sandbox_app("cloud"))
     arguments = {"subject": "https://sandbox.atlassian.net", "parameters": {"token": "t", "email": "e"}}
@@ -151,7 +151,7 @@ def context(**headers: str) -> ToolContext:
     return ToolContext("c", "t", "a", "1", "now", headers=RequestHeaders(named))
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize(
     ("name", "headers", "host", "authorization"),
     [
@@ -175,7 +175,7 @@ async def test_credentials_are_sent_to_the_site_that_they_are_for(
     await served.close()
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize("site", [None, "east"])
 def test_credentials_for_one_site_are_not_sent_to_another(site: str | None):
     served, _ = sites()
@@ -184,7 +184,7 @@ def test_credentials_for_one_site_are_not_sent_to_another(site: str | None):
         served.connect("west", context(**sent))
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize(
     "address",
     [
@@ -207,14 +207,14 @@ def test_a_site_that_the_operator_did_not_allow_is_refused(address: str):
         served.connect(None, context(authorization="Bearer own", site=address))
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 def test_an_address_is_never_used_with_the_credentials_of_the_server():
     served, _ = sites(hosts=("*",))
     with pytest.raises(InvalidArguments, match="is not configured"):
         served.connect(None, context(site="https://acme.atlassian.net"))
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 def test_the_limits_of_a_configured_site_hold_also_by_its_address():
     served, _ = sites(hosts=("*",))
     for address in ("https://east.atlassian.net/wiki", "https://wiki.west.example", "https://JIRA.west.example:443"):

@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 def test_a_file_names_sites_with_all_that_they_need(file: Path):
     mia = Credentials("basic", "mia.keller@harbourline.example", Secret("sandbox-token-mia.keller"))
     jonas = Credentials("bearer", secret=Secret("sandbox-token-jonas.weber"))
@@ -80,7 +80,7 @@ def test_a_file_names_sites_with_all_that_they_need(file: Path):
 CLOUD = '[a]\nurl = "https://a.atlassian.net"\n'
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -137,7 +137,7 @@ def sandboxes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Sand
     return served
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_several_sites_are_used_in_one_process(file: Path, sandboxes: dict[str, Sandbox]):
     async with build(AtlSettings(sites=file)) as app:
         server = Server(app, sandboxes["east"])
@@ -154,7 +154,7 @@ async def test_several_sites_are_used_in_one_process(file: Path, sandboxes: dict
     assert unknown == "The site 'north' is not configured. Configured sites: east, west coast."
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 async def test_limits_of_the_server_do_not_widen_those_of_a_site(file: Path, sandboxes: dict[str, Sandbox]):
     async with build(AtlSettings(sites=file, projects=("app", "ferry"))) as app:
         server = Server(app, sandboxes["east"])
@@ -163,7 +163,7 @@ async def test_limits_of_the_server_do_not_widen_those_of_a_site(file: Path, san
         await server.refused("PermissionError", "comment", "APP-1", body="x", site="west coast")
 
 
-@pytest.mark.requirement("ATL-9")
+@pytest.mark.requirement("ATL-12")
 @pytest.mark.parametrize("name", ["east", "other"])
 async def test_a_site_of_the_file_cannot_be_set_up_again(file: Path, sandboxes: dict[str, Sandbox], name: str):
     sandboxes["other"] = sandboxes["*"] = sandboxes["east"]
