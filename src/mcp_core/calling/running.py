@@ -68,8 +68,12 @@ class RunningHandlers(set[Callable[[Reason], None]]):
         )
 
 
-def processor_wait() -> float:
-    """How long this thread has waited for a processor since it began, in seconds. 0 where the system does not say."""
+def processor_wait(native_id: int | None = None) -> float:
+    """How long a thread has waited for a processor since it began, in seconds; by default this thread.
+
+    0 where the system does not say.
+    """
+    thread = "thread-self" if native_id is None else f"self/task/{native_id}"
     with suppress(OSError, ValueError, IndexError):  # Linux has the file
-        return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+        return int(Path(f"/proc/{thread}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
     return 0.0

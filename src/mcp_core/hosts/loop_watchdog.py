@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 
+from mcp_core.calling.running import processor_wait
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -33,13 +34,14 @@ def watching(loop: asyncio.AbstractEventLoop, pause: float = PAUSE_SECONDS) -> G
 class _LoopWatchdog:
     def __init__(self, loop: asyncio.AbstractEventLoop, thread: int, pause: float) -> None:
         self._loop, self._thread, self._pause = loop, thread, pause
+        self._native_id = threading.get_native_id()
         self._logged: set[CodeType] = set()
         self.stopped = threading.Event()
 
     def run(self) -> None:
         """Look at the loop, again and again."""
         while not self.stopped.wait(self._pause):
-            turned, began = threading.Event(), time.monotonic()
+            turned, began, waited = threading.Event(), time.monotonic(), processor_wait(self._native_id)
             try:
                 self._loop.call_soon_threadsafe(turned.set)
             except RuntimeError:  # the loop is closed
@@ -50,8 +52,10 @@ class _LoopWatchdog:
             while not turned.wait(1.0):
                 if self.stopped.is_set():
                     return
-            if frame is not None:
-                self._log(frame, time.monotonic() - began)
+            # On a busy machine, the thread of the loop may only have waited for a processor.
+            held = time.monotonic() - began - (processor_wait(self._native_id) - waited)
+            if frame is not None and held > MAX_HOLD_SECONDS:
+                self._log(frame, held)
 
     def _log(self, frame: FrameType, seconds: float) -> None:
         """Log a hold, once for each function. It may have begun some time before it was seen."""

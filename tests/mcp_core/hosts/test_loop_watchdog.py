@@ -1,4 +1,5 @@
 import asyncio
+import threading
 import time
 
 import pytest
@@ -20,7 +21,10 @@ async def seen_holds(log: pytest.LogCaptureFixture) -> list[str]:
     return found
 
 
-async def test_who_holds_the_event_loop_is_logged_once_with_its_callers(caplog: pytest.LogCaptureFixture):
+async def test_who_holds_the_event_loop_is_logged_once_with_its_callers(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(loop_watchdog, "processor_wait", lambda _: 0.0)  # of a busy machine
     with watching(asyncio.get_running_loop()):
         hold(0.6)
         (line,) = await seen_holds(caplog)
@@ -28,6 +32,20 @@ async def test_who_holds_the_event_loop_is_logged_once_with_its_callers(caplog: 
     assert line.startswith("The event loop was held for ")
     assert " s, and nothing else was answered meanwhile: hold (" in line
     assert "called by test_who_holds_the_event_loop_is_logged_once_with_its_callers (" in line
+
+
+async def test_a_loop_whose_thread_waits_for_a_processor_is_not_held(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[int] = []
+    monkeypatch.setattr(loop_watchdog, "processor_wait", lambda thread: asked.append(thread) or time.monotonic())
+    with watching(asyncio.get_running_loop()):
+        hold(0.6)
+        async with asyncio.timeout(30):
+            while len(asked) < 3:  # two of the hold, and one of the next look  # noqa: ASYNC110 - a thread asks
+                await asyncio.sleep(0.01)
+    assert set(asked) == {threading.get_native_id()}
+    assert not caplog.records
 
 
 async def test_a_loop_that_waits_is_not_held(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
