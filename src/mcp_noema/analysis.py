@@ -253,6 +253,8 @@ class Plans:
 
     today: date
     plans: tuple[Workload, ...]
+    without: float
+    """How many cards are remembered on the last day if nothing is studied until then."""
     basis: Basis
 
 

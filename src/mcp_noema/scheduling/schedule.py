@@ -76,9 +76,13 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset, preferences
     """The probability of recall at a time, from 0 to 1; None for a new card. FSRS counts whole learning days."""
     if schedule.stability is None or schedule.last_review is None:
         return None
+    return recall_after(preferences.days_between(schedule.last_review, at), schedule.stability, preset)
+
+
+def recall_after(days: float, stability: float, preset: Preset) -> float:
+    """The probability of recall this many learning days after the last answer."""
     decay, factor = _forgetting_curve(preset)
-    elapsed = preferences.days_between(schedule.last_review, at)
-    return (1 + factor * elapsed / schedule.stability) ** decay
+    return (1 + factor * days / stability) ** decay
 
 
 def gain_of_answer(

@@ -35,8 +35,8 @@ from toolcharter.hints import (
 from toolcharter.plurals import count, verb
 
 _DAY, _WEEK, _MONTH = 1, 7, 30
-_FORTNIGHT, _QUARTER = 14, 98
-"""A calendar shows days up to a fortnight, weeks up to a quarter, then months."""
+_FORTNIGHT, _TWO_MONTHS, _QUARTER = 14, 62, 98
+"""A calendar shows days up to a fortnight, for an exam up to two months; weeks up to a quarter, then months."""
 
 
 # --- workload ----------------------------------------------------------------------------------------------
@@ -47,6 +47,10 @@ class PlanWorkload(Arguments):
 
     deck_id: OptionalDeckId = None
     days: Annotated[int, Field(ge=1, le=365, description="How many days to simulate, from today on.")] = 30
+    until: Annotated[
+        date | None,
+        Field(description="The day of an exam, YYYY-MM-DD, instead of days: the plan has each day until then."),
+    ] = None
     desired_retention: Annotated[
         float | None,
         Field(ge=0.7, le=0.99, description="A desired retention to compare with the present one, 0.7 to 0.99."),
@@ -72,10 +76,10 @@ def _plan_json(plan: Workload, today: date, *, is_present: bool) -> dict[str, An
     }
 
 
-def _calendar_json(plan: Workload, today: date) -> list[dict[str, Any]]:
+def _calendar_json(plan: Workload, today: date, *, is_exam: bool) -> list[dict[str, Any]]:
     """The plan in days, weeks or months."""
     days = len(plan.reviews)
-    size = _DAY if days <= _FORTNIGHT else _WEEK if days <= _QUARTER else _MONTH
+    size = _DAY if days <= (_TWO_MONTHS if is_exam else _FORTNIGHT) else _WEEK if days <= _QUARTER else _MONTH
     return [
         {
             "from": (today + timedelta(days=start)).isoformat(),
@@ -119,6 +123,7 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
                     _PLAN | {"desiredRetention": 0.95, "isPresent": False},
                 ],
                 "calendar": [_SOON] * 3,
+                "rememberedWithoutStudy": 1,
             },
         ),
     ],
@@ -126,10 +131,11 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
 async def plan_workload(args: PlanWorkload, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
     """Simulate the daily work of the coming weeks.
 
-    Use it to plan how many reviews and minutes a day it takes, or how long a backlog takes. Returns a plan for the
-    present retention, and for others.
+    Use it to plan how many reviews and minutes a day it takes, how long a backlog takes, or what to study each day
+    until an exam. Returns a plan for the present retention, and for others, and a calendar.
 
-    `remembered` is how many of the `learned` cards are known on the last day. `overdue` cards did not fit within the
+    `remembered` is how many of the `learned` cards are known on the last day; `rememberedWithoutStudy` is how many are
+    if nothing is studied until then. `overdue` cards did not fit within the
     daily limits. The calendar shows the present plan. The simulation assumes that the user studies every day, as
     before.
     """
@@ -139,12 +145,14 @@ async def plan_workload(args: PlanWorkload, store: Store, clock: ClockAndRandom,
         args.deck_id,
         clock.now(),
         days=args.days,
+        until=args.until,
         other=args.desired_retention,
         report_progress=context.report_progress,
     )
     value = {
         "plans": [_plan_json(plan, plans.today, is_present=index == 0) for index, plan in enumerate(plans.plans)],
-        "calendar": _calendar_json(plans.plans[0], plans.today),
+        "calendar": _calendar_json(plans.plans[0], plans.today, is_exam=args.until is not None),
+        "rememberedWithoutStudy": round(plans.without),
     }
     return JsonResult.ok(value, hints=_plan_hints(plans, args, clock.now()))
 

@@ -2,7 +2,7 @@
 
 import threading
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
@@ -128,6 +128,24 @@ async def test_a_plan_of_very_many_cards_uses_a_sample(ana: Learner, db_url: str
     part = (await ana("plan-workload", deckId=deck))["plans"][0]
     assert part["learned"] == whole["learned"] == 60
     assert part["reviewsPerDay"] == pytest.approx(whole["reviewsPerDay"], rel=0.3)
+
+
+async def test_a_plan_for_an_exam_has_each_day_and_what_is_known_with_and_without_studying(ana: Learner):
+    deck = await ana.deck(newPerDay=5)
+    cards = await ana.notes(deck, 20)
+    for card in cards[:6]:
+        await ana("review-card", cardId=card, grade="easy")
+    plan = await ana("plan-workload", deckId=deck, until="2026-12-06")
+    assert [day["from"] for day in plan["calendar"]] == [f"{date(2026, 11, 16) + timedelta(days=n)}" for n in range(20)]
+    expected = await ana("predict-retention", deckId=deck, on="2026-12-06")
+    assert plan["rememberedWithoutStudy"] == round(expected["average"] * expected["cards"])
+    assert plan["plans"][0]["remembered"] > plan["rememberedWithoutStudy"]
+    for wrong in ("2026-11-16", "2026-01-01", "2028-01-01"):
+        kind, message = await ana.fails("plan-workload", until=wrong)
+        assert (kind, message) == (
+            "ValidationError",
+            f"until: {wrong} is not within the coming 365 days; today is 2026-11-16.",
+        )
 
 
 # ---- parameters ----------------------------------------------------------------------------------

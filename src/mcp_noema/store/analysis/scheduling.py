@@ -21,6 +21,7 @@ from mcp_noema.errors import conflict
 from mcp_noema.model import Deck, DeckId, Dice, Preferences, Preset, preset_of
 from mcp_noema.records import ReportProgress
 from mcp_noema.scheduling.fitting import can_fit, fit
+from mcp_noema.scheduling.schedule import recall_after
 from mcp_noema.scheduling.workload import AnswerHabits, AnswerStats, LearnedCard, neighbouring_retentions, simulate_days
 from mcp_noema.store import decks, users
 from mcp_noema.store.analysis import rescheduling
@@ -31,9 +32,12 @@ from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.study.recent_reviews import load_recent
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
 from mcp_noema.store.tables import decks as deck_table
+from toolcharter import InvalidArguments
 from toolcharter.db import Database
 from toolcharter.plurals import count
 
+MAX_DAYS = 365
+"""How far a simulation goes."""
 MAX_REVIEWS = 50_000
 """More reviews hardly improve the fit, and the optimizer blocks all other threads while it runs."""
 ENOUGH_CARDS = 1_000
@@ -51,18 +55,28 @@ async def plan(
     now: datetime,
     *,
     days: int,
+    until: date | None,
     other: float | None,
     report_progress: ReportProgress,
 ) -> Plans:
-    """Simulate the coming days at the present desired retention, at values near it, and at another one."""
+    """Simulate the coming days at the present desired retention, at values near it, and at another one.
+
+    `until`, the day of an exam, is the last day instead of `days`.
+    """
     start = await database.read(_load_start, owner, deck_id, now)
+    if until is not None:
+        days = (until - start.today).days
+        if not 1 <= days <= MAX_DAYS:
+            raise InvalidArguments(
+                f"until: {until} is not within the coming {MAX_DAYS} days; today is {start.today}.", fields=("until",)
+            )
     retentions = start.retentions(other)
     learned = await asyncio.to_thread(start.learned_cards)
     plans: list[Workload] = []
     for retention in retentions:
         await report_progress(len(plans), len(retentions), f"Simulating {count(days, 'day')}, {len(plans) + 1}.")
         plans.append(await asyncio.to_thread(start.simulate, retention, learned, days))
-    return Plans(start.today, tuple(plans), start.basis)
+    return Plans(start.today, tuple(plans), start.remembered_without(learned, days), start.basis)
 
 
 async def can_optimize(database: Database, owner: str, deck_id: DeckId | None) -> bool:
@@ -190,6 +204,15 @@ class _SimulationStart:
     def learned_cards(self) -> list[list[LearnedCard]]:
         """The cards that are being learned, by deck."""
         return [[self._learned_card(row) for row in deck.learned] for deck in self.decks]
+
+    def remembered_without(self, learned: Sequence[Sequence[LearnedCard]], days: int) -> float:
+        """How many cards are remembered after these days without an answer; new cards are not."""
+        recalls = (
+            recall_after(days - card.last_review, card.stability, deck.preset)
+            for deck, cards_of_deck in zip(self.decks, learned, strict=True)
+            for card in cards_of_deck
+        )
+        return self.one_in * sum(recalls)
 
     def simulate(self, retention: float | None, learned: Sequence[Sequence[LearnedCard]], days: int) -> Workload:
         """All decks at one desired retention; None for the present one of each."""
