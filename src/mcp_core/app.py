@@ -170,6 +170,7 @@ class App:
         self._state = state
         self._shared: State = MemoryState()
         self._provided = Provided()
+        self._mounted: list[App] = []
         for kind in type(self).__mro__:
             if issubclass(kind, App):
                 self._provided.add(kind, self)
@@ -299,6 +300,32 @@ class App:
         source = self.library.skills
         return () if source is None or signature(source.read).parameters else source.read()
 
+    def include(self, tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType]) -> None:
+        """Register tools that are declared elsewhere: functions with `@tool`, or modules that have them."""
+        self.registry.register_all(listed_tools(tools))
+        self._serve_new_tools()
+
+    def mount(self, other: "App", prefix: str = "") -> None:
+        """Serve the tools, prompts and resources of another app here, with the prefix before their names.
+
+        They pass the gates of this app, with its settings, state and permissions, and their answers have its format.
+        What they take is what `other` provides. Resources keep their addresses. Mount before this app is opened.
+        """
+        from mcp_core.calling.mounting import Mount  # noqa: PLC0415 - few apps have others in them
+
+        if self.is_open or other.is_open:
+            raise RuntimeError(f"mount {other.name} before {self.name} is opened, and do not open it by itself")
+        mount = Mount(prefix, self.registry.naming, other._provided)  # noqa: SLF001 - it is of our own class
+        for spec in other.registry.get_all():
+            mounted = self.registry.register(mount.tool(spec))
+            self.registry.mounted_names.setdefault(spec.name, mounted.name)
+        for prompt in other.library.prompts:
+            self.library.add_prompt(mount.prompt(prompt))
+        for source in other.library.sources:
+            self.library.add_source(mount.source(source))
+        self._mounted.append(other)
+        self._serve_new_tools()
+
     @property
     def instructions(self) -> str | None:
         """The instructions for the agent, with the names of the tools that it sees."""
@@ -410,8 +437,20 @@ class App:
         finally:
             self._pipeline.recorder.keep = None
 
+    async def _open_mounted(
+        self, state: State, stack: AsyncExitStack
+    ) -> tuple[dict[str, HealthCheck], list[Callable[[], DependencyHealth]]]:
+        """Make what the tools of this app take, for the app that it is mounted into; returns its checks of health."""
+        self._shared, self.is_used = state, True
+        await self._make_provided(stack)
+        return self._checks, self._looks
+
     async def _make_provided(self, stack: AsyncExitStack) -> None:
         try:
+            for other in self._mounted:
+                checks, looks = await other._open_mounted(self._shared, stack)  # noqa: SLF001 - it is of our own class
+                self._checks |= checks
+                self._looks += looks
             await self._provided.open(stack)
         except ModuleNotFoundError as error:
             # Servers import their database here, so that they answer before it is loaded.

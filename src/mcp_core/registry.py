@@ -24,6 +24,8 @@ class ToolRegistry:
         self._by_name: dict[str, ToolSpec] = {}
         self._by_final: dict[str, ToolSpec] = {}
         self._mentions: ToolMentions | None = None
+        self.mounted_names: dict[str, str] = {}
+        """From the names that mounted tools have in their own app, in whose texts they stand, to those here."""
 
     def register(self, tool: ToolSpec | Callable[..., Any]) -> ToolSpec:
         """Add a tool. Raises DeclarationError for a declaration that is not valid, or a name that is taken."""
@@ -124,7 +126,9 @@ class ToolRegistry:
     def mentions(self) -> ToolMentions:
         """Puts the names that agents see into texts that mention tools."""
         if self._mentions is None:
-            self._mentions = ToolMentions(self.final_names())
+            names = self.final_names()
+            mounted = {own: names[here] for own, here in self.mounted_names.items() if here in names}
+            self._mentions = ToolMentions(mounted | names)
         return self._mentions
 
     def find(self, final_name: str) -> ToolSpec | None:

@@ -12,12 +12,14 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from mcp_core import (
     App,
+    Argument,
+    Audio,
     Confirm,
     Conflict,
     Content,
@@ -41,6 +43,7 @@ logger = mcp_log.get_logger("conformance")
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+WAV = base64.b64decode("UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=")
 JSON = "application/json"
 STEP = 0.05
 """Seconds between two reports of progress, as the suite wants them."""
@@ -49,6 +52,27 @@ STEP = 0.05
 async def test_simple_text() -> str:
     """Return a simple text."""
     return "This is a simple text response for testing."
+
+
+async def test_image_content() -> Image:
+    """Return an image."""
+    return Image(PNG)
+
+
+async def test_audio_content() -> Audio:
+    """Return a sound."""
+    return Audio(WAV)
+
+
+async def test_embedded_resource() -> File:
+    """Return a resource."""
+    return File("test://embedded-resource", "This is an embedded resource content.", "text/plain")
+
+
+async def test_multiple_content_types() -> list[str | Image | File]:
+    """Return a text, an image and a resource."""
+    resource = File("test://mixed-content-resource", '{"test":"data","value":123}', JSON)
+    return ["Multiple content types test:", Image(PNG), resource]
 
 
 async def test_error_handling() -> str:
@@ -79,19 +103,90 @@ async def mirrored(
     return region
 
 
-async def test_elicitation(message: Annotated[str, Field(description="What the person is asked.")]) -> str:
-    """Ask the person with the caller's words."""
-    return message
+class Person(BaseModel):
+    username: Annotated[str, Field(description="User's response")]
+    email: Annotated[str, Field(description="User's email address")]
 
 
-async def test_streaming_elicitation() -> str:
-    """Ask the person."""
-    return "Agreed."
+class Defaults(BaseModel):
+    name: str = "John Doe"
+    age: int = 30
+    score: float = 95.5
+    status: Literal["active", "inactive", "pending"] = "active"
+    verified: bool = True
 
 
-async def test_input_required_result_elicitation() -> str:
-    """Ask the person. The suite wants their name; an App asks yes or no."""
-    return "Agreed."
+class Name(BaseModel):
+    name: str
+
+
+class Colour(BaseModel):
+    color: str
+
+
+class Context(BaseModel):
+    context: str
+
+
+def choices(*names: str) -> list[dict[str, str]]:
+    return [{"const": f"value{number}", "title": name} for number, name in enumerate(names, start=1)]
+
+
+OPTIONS = ["option1", "option2", "option3"]
+TITLED = choices("First Option", "Second Option", "Third Option")
+CHOICES = {
+    "type": "object",
+    "properties": {
+        "untitledSingle": {"type": "string", "enum": OPTIONS},
+        "titledSingle": {"type": "string", "oneOf": TITLED},
+        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["One", "Two", "Three"]},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": OPTIONS}},
+        "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
+    },
+}
+
+
+async def test_elicitation(
+    message: Annotated[str, Field(description="What the person is asked.")], context: ToolContext
+) -> str:
+    """Ask for a name and an address."""
+    person = await context.ask(Person, message)
+    return f"Elicitation completed: {person.username}"
+
+
+async def test_elicitation_sep1034_defaults(context: ToolContext) -> str:
+    """Ask with a form that is filled in already."""
+    answers = await context.ask(Defaults, "Please check")
+    return f"Elicitation completed: action=accept, content={answers.model_dump_json()}"
+
+
+async def test_elicitation_sep1330_enums(context: ToolContext) -> str:
+    """Ask with every kind of choice."""
+    answer = await context.ask_user("Please choose", CHOICES)
+    return f"Elicitation completed: action={answer.action}"
+
+
+async def test_streaming_elicitation(context: ToolContext) -> str:
+    """Ask the person, for a client that listens to a stream."""
+    return f"Hello, {(await context.ask(Name, 'What is your name?', name='user_name')).name}!"
+
+
+async def test_input_required_result_elicitation(context: ToolContext) -> str:
+    """Ask for a name."""
+    return f"Hello, {(await context.ask(Name, 'What is your name?', name='user_name')).name}!"
+
+
+async def test_input_required_result_multi_round(context: ToolContext) -> str:
+    """Ask twice, one after the other."""
+    person = await context.ask(Name, "Step 1: What is your name?", name="step1")
+    colour = await context.ask(Colour, "Step 2: What is your favorite color?", name="step2")
+    return f"{person.name} likes {colour.color}."
+
+
+async def test_input_required_result_prompt(context: ToolContext) -> str:
+    """A prompt that asks first."""
+    answers = await context.ask(Context, "What context should the prompt use?", name="user_context")
+    return f"Thanks for {answers.context}."
 
 
 async def test_input_required_result_request_state() -> str:
@@ -109,7 +204,12 @@ async def test_simple_prompt() -> str:
     return "This is a simple prompt for testing."
 
 
-async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+CITIES = ["paris", "park", "party"]
+
+
+async def test_prompt_with_arguments(
+    arg1: Annotated[str, Argument(complete=CITIES)], arg2: Annotated[str, Argument(complete=CITIES)]
+) -> str:
     """A prompt with arguments."""
     return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 
@@ -147,10 +247,26 @@ RESOURCES = ResourceSource(
     templates=[ResourceTemplate("test://template/{id}/data", "template", "A text made of its address.", JSON)],
 )
 PROMPTS = (test_simple_prompt, test_prompt_with_arguments, test_prompt_with_embedded_resource, test_prompt_with_image)
-PLAIN = (test_simple_text, test_error_handling, test_tool_with_progress, test_logging_tool, mirrored)
+PLAIN = (
+    test_simple_text,
+    test_image_content,
+    test_audio_content,
+    test_embedded_resource,
+    test_multiple_content_types,
+    test_error_handling,
+    test_tool_with_progress,
+    test_logging_tool,
+    mirrored,
+)
 ASKING = (
+    test_elicitation,
+    test_elicitation_sep1034_defaults,
+    test_elicitation_sep1330_enums,
     test_streaming_elicitation,
     test_input_required_result_elicitation,
+    test_input_required_result_multi_round,
+)
+CONFIRMED = (
     test_input_required_result_request_state,
     test_input_required_result_tampered_state,
 )
@@ -237,8 +353,10 @@ def build(name: str, settings: Settings) -> App:
     for function in PLAIN:
         app.tool()(function)
     if name == "asking":
-        app.tool(confirm=Confirm(ask="{message}", required=True))(test_elicitation)
+        app.prompt(asks=True)(test_input_required_result_prompt)
         for function in ASKING:
+            app.tool(asks=True)(function)
+        for function in CONFIRMED:
             app.tool(confirm=Confirm(required=True))(function)
         add_task_tools(app)
     return app

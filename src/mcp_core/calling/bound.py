@@ -89,6 +89,7 @@ def bind(
     if spec.signature.host_context is not None:
         problem = f"{spec.signature.host_context} is the context of an MCP library; take a ToolContext instead"
         raise DeclarationError([f"{spec.name}: {problem}"])
+    provided = spec.provided or provided
     missing = [(name, type_name(of)) for name, of in spec.signature.needs.items() if of not in provided]
     if missing:
         fix = "call app.provide({0}, ...), or use a type that JSON can hold"

@@ -216,6 +216,8 @@ class ToolSpec:
     """Whether the name was declared; one that is not follows the style of the server."""
     listed: ListedTool | None = None
     """How another server lists the tool, for one that is only passed on: agents see this, under our name."""
+    provided: Any = None
+    """What the app of a mounted tool provides; None for a tool of the app itself."""
     is_listed: bool = True
     """Whether agents see the tool. One that they do not see can still be called, to say why."""
 
