@@ -439,7 +439,7 @@ class App:
 
     async def _open_mounted(
         self, state: State, stack: AsyncExitStack
-    ) -> tuple[dict[str, HealthCheck], list[Callable[[], DependencyHealth]]]:
+    ) -> tuple[dict[str, DependencyCheck], list[Callable[[], DependencyHealth]]]:
         """Make what the tools of this app take, for the app that it is mounted into; returns its checks of health."""
         self._shared, self.is_used = state, True
         await self._make_provided(stack)

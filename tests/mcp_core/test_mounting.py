@@ -63,7 +63,7 @@ async def test_two_apps_are_served_as_one_with_what_each_provides():
     ]
     records: list[str] = []
     async with app:
-        app._pipeline.recorder.keep = lambda call, *_: records.append(call.final_name)
+        app._pipeline.recorder.keep = lambda ended: records.append(ended[0].final_name)
         assert json.loads((await app.call("north_list_books")).text)["value"] == ["Emma"]
         assert json.loads((await app.call("south_list_books")).text)["value"] == ["Dune"]
         error = json.loads((await app.call("north_get_book", {"title": "x"})).text)["error"]
