@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
@@ -34,7 +34,7 @@ from mcp_core.declare.schema import JsonSchema
 from mcp_core.declare.skills import Skill, Skills, skill_source
 from mcp_core.declare.spec import DEADLINES, ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
-from mcp_core.errors import ForgedReply, UnknownTool
+from mcp_core.errors import DeclarationError, ForgedReply, UnknownTool
 from mcp_core.idempotency.keys import KeyStore
 from mcp_core.logs.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
 from mcp_core.mcp_log import get_logger
@@ -67,6 +67,17 @@ MAX_CLIENTS = 10_000
 """How many clients may wait for changes of lists."""
 
 
+class OwnRoute(NamedTuple):
+    """An HTTP route that an author adds to the site of an app."""
+
+    path: str
+    handler: Callable[..., Any]
+    methods: tuple[str, ...]
+    permissions: tuple[str, ...]
+    seconds: float
+    """How long an answer may take."""
+
+
 class _Declared(NamedTuple):
     """The arguments of the author that a setting may replace."""
 
@@ -92,6 +103,11 @@ class App:
 
     governs: ClassVar[bool] = True
     """For ExtMcpToolDecorator: tools need no wrapper here."""
+
+    @cached_property
+    def routes(self) -> "list[OwnRoute]":
+        """The HTTP routes of the author."""
+        return []
 
     def __init__(
         self,
@@ -300,6 +316,23 @@ class App:
         source = self.library.skills
         return () if source is None or signature(source.read).parameters else source.read()
 
+    def route(
+        self, path: str, *, methods: Sequence[str] = ("GET",), permissions: Sequence[str] = (), seconds: float = 10.0
+    ) -> Callable[[F], F]:
+        """Answer HTTP requests at a path of the site: `@app.route("/export")`, over HTTP only.
+
+        The function takes a request of Starlette and returns a response, or what becomes JSON. Who calls is in
+        `request.state.caller`: a token is needed where calls need one, and the permissions. Each request is recorded.
+        """
+        if not path.startswith("/") or path.startswith(("/mcp", "/health", "/metrics", "/console", "/.well-known")):
+            raise DeclarationError([f"app.route({path!r}): is not a free path; give one such as /export"])
+
+        def register(target: F) -> F:
+            self.routes.append(OwnRoute(path, target, tuple(methods), tuple(permissions), seconds))
+            return target
+
+        return register
+
     def include(self, tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType]) -> None:
         """Register tools that are declared elsewhere: functions with `@tool`, or modules that have them."""
         self.registry.register_all(listed_tools(tools))
@@ -323,6 +356,7 @@ class App:
             self.library.add_prompt(mount.prompt(prompt))
         for source in other.library.sources:
             self.library.add_source(mount.source(source))
+        self.routes += other.routes
         self._mounted.append(other)
         self._serve_new_tools()
 

@@ -217,7 +217,7 @@ class ToolSpec:
     listed: ListedTool | None = None
     """How another server lists the tool, for one that is only passed on: agents see this, under our name."""
     provided: Any = None
-    """What the app of a mounted tool provides; None for a tool of the app itself."""
+    """The objects of the app of a mounted tool; None for a tool of the app itself."""
     is_listed: bool = True
     """Whether agents see the tool. One that they do not see can still be called, to say why."""
 

@@ -17,6 +17,7 @@ from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified, is_known, site_caller
 from mcp_core.hosts.resource_metadata import WELL_KNOWN, metadata_document
 from mcp_core.state.interface import DependencyHealth
+from toolcharter.serving.own_routes import routes_of
 from toolcharter.serving.terminal import address
 
 Phase = Literal["starting", "serving", "stopping"]
@@ -100,6 +101,7 @@ class Routes:
         ]
         for app in self._apps:
             routes += app.pages(self._base_url) if app.pages is not None else ()
+            routes += routes_of(app)
         return Starlette(routes=routes, lifespan=lifespan)
 
     async def _resource_metadata(self, request: Request) -> Response:
