@@ -11,6 +11,20 @@ NO_RAW_SCHEMA = "schemas written by hand: they are made from Python types"
 NO_RESUMPTION = "streams that can be resumed"
 NO_TASKS = "the tasks extension"
 
+TASKS = frozenset({
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-mrtr-input",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+    "tasks-status-notifications",
+    "tasks-required-task-error",
+    "tasks-mrtr-composition",
+})  # fmt: skip
+"""Scenarios for a server with tasks: the asking fixture has some. The governor passes none on, and the SDK has none."""
+
 SCENARIOS = {
     "logging-set-level": NO_LOG,
     "tools-call-with-logging": NO_LOG,
@@ -23,20 +37,11 @@ SCENARIOS = {
     "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
     "json-schema-2020-12": NO_RAW_SCHEMA,
     "server-sse-polling": NO_RESUMPTION,
-    "tasks-lifecycle": NO_TASKS,
-    "tasks-capability-negotiation": NO_TASKS,
-    "tasks-wire-fields": NO_TASKS,
-    "tasks-request-state-removal": NO_TASKS,
-    "tasks-mrtr-input": NO_TASKS,
-    "tasks-request-headers": NO_TASKS,
-    "tasks-dispatch-and-envelope": NO_TASKS,
-    "tasks-status-notifications": NO_TASKS,
-    "tasks-required-task-error": NO_TASKS,
-    "tasks-mrtr-composition": NO_TASKS,
 }
 
 NOT_PASSED_ON = {
-    **{name: reason for name, reason in SCENARIOS.items() if reason in (NO_LOG, NO_SAMPLING, NO_ROOTS, NO_TASKS)},
+    **{name: reason for name, reason in SCENARIOS.items() if reason in (NO_LOG, NO_SAMPLING, NO_ROOTS)},
+    **dict.fromkeys(TASKS, NO_TASKS),
     "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
     "input-required-result-basic-elicitation": "the name of the question: the governor gives its own",
     "json-schema-2020-12": "no tool for it in the fixture",
@@ -67,7 +72,7 @@ NEED_A_QUESTION = frozenset({
 })  # fmt: skip
 """Scenarios and checks for a server that asks; the plain fixture has no such tool."""
 
-NOT_JUDGED = frozenset(name for name in SCENARIOS if name.startswith("tasks-")) | {
+NOT_JUDGED = TASKS | {
     "json-schema-2020-12",
     "server-sse-polling",
 }

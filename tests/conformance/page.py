@@ -4,13 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conformance.offers import CHECKS, NEED_A_QUESTION, NOT_JUDGED, NOT_PASSED_ON, SCENARIOS
+from tests.conformance.offers import CHECKS, NEED_A_QUESTION, NO_TASKS, NOT_JUDGED, NOT_PASSED_ON, SCENARIOS, TASKS
 from tests.conformance.real_clients import Attempt
 
 APPS = ("plain", "asking")
 GOVERNED, SDK = "governed", "sdk"
 OURS = (*APPS, GOVERNED)
-NOT_OFFERED = {**dict.fromkeys(APPS, SCENARIOS), GOVERNED: NOT_PASSED_ON, SDK: dict.fromkeys(NOT_JUDGED, "")}
+NOT_OFFERED = {
+    **dict.fromkeys(APPS, SCENARIOS),
+    "plain": SCENARIOS | dict.fromkeys(TASKS, NO_TASKS),
+    GOVERNED: NOT_PASSED_ON,
+    SDK: dict.fromkeys(NOT_JUDGED, ""),
+}
 """The scenarios that count as neither passed nor failed, by column."""
 
 
@@ -42,8 +47,8 @@ INTRODUCTION = (
     "*not offered* needs something that an App does not have, or the governor does not pass on; "
     "it counts as neither passed nor failed, "
     "and [offers.py](../tests/conformance/offers.py) lists it.\n"
-    "If one of our tools asks the person, the suite fills in its own form and does not say yes, so the call ends "
-    "with a refusal; these scenarios check the messages up to that point.\n"
+    "Two scenarios call a tool that must be confirmed; the suite fills in its own form and does not say yes, so the "
+    "call ends with a refusal, and they check the messages up to that point.\n"
     "The suite runs a scenario marked with *, but it does not count for conformance.\n"
 )
 
