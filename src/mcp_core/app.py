@@ -105,6 +105,10 @@ class App:
     """For ExtMcpToolDecorator: tools need no wrapper here."""
 
     @cached_property
+    def _mounted(self) -> "list[App]":
+        return []
+
+    @cached_property
     def routes(self) -> "list[OwnRoute]":
         """The HTTP routes of the author."""
         return []
@@ -186,7 +190,6 @@ class App:
         self._state = state
         self._shared: State = MemoryState()
         self._provided = Provided()
-        self._mounted: list[App] = []
         for kind in type(self).__mro__:
             if issubclass(kind, App):
                 self._provided.add(kind, self)
