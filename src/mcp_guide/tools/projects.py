@@ -16,7 +16,7 @@ from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
 from toolcharter import Confirm, Example, InvalidArguments, ToolArguments, ToolContext
 
 ExistingProject = Annotated[str, Field(description="Name, such as shop.")]
-Folder = Annotated[str | None, Field(description="Working folder.")]
+Folder = Annotated[str | None, Field(description="Absolute path of the folder that agents work in.")]
 
 
 class ListProjectsArgs(ToolArguments):

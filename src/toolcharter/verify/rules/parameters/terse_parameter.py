@@ -7,8 +7,8 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 MAX_WORDS = 4
-_VALUES_IN_TEXT = re.compile(r"\d|['\"`<>=:]|\b[A-Z]{3,}\b|\b(?:true|false|null|UUID|URL|ISO)\b")
-"""Signs of values in a text: a number, something quoted, a form such as YYYY-MM-DD."""
+_VALUES_IN_TEXT = re.compile(r"\bsuch as\b|\d|['\"`<>=:]|\b[A-Z]{3,}\b|\b(?:true|false|null|UUID|URL|ISO)\b")
+"""Signs of values in a text: an example, a number, something quoted, a form such as YYYY-MM-DD."""
 _VALUES_IN_SCHEMA = frozenset({"enum", "const", "format", "pattern", "minimum", "maximum", "multipleOf", "examples"})
 
 
