@@ -62,7 +62,7 @@ def contenders(wheel: Path) -> list[Contender]:
     return [
         *(Contender(f"`{one.script}`", f"toolcharter[{one.extra}] @ {wheel.as_uri()}", one.command) for one in ours),
         Contender("`mcp-server-time`", "mcp-server-time", ("mcp-server-time",)),
-        Contender("FastMCP 4, one tool", "fastmcp-slim[server]>=4.1,<4.2", ("python", peer)),
+        Contender("FastMCP 4, one tool", "fastmcp-slim[server]>=4.1,<4.3", ("python", peer)),
     ]
 
 

@@ -306,7 +306,7 @@ async def failing_job() -> str:
 async def protocol_error_job(context: ToolContext) -> str:
     """End with a protocol error: the suite's client opens no addresses."""
     await asyncio.sleep(0.1)
-    return (await context.ask_to_open("Open it.", "https://example.com", asyncio.Event().wait)).action
+    return (await context.ask_url("Open it.", "https://example.com", asyncio.Event().wait)).action
 
 
 async def confirm_delete(context: ToolContext, filename: str = "a.txt") -> str:
@@ -323,7 +323,7 @@ async def multi_input(context: ToolContext) -> str:
 
 async def test_tool_with_task(context: ToolContext) -> str:
     """Ask the person, and then take long."""
-    schema = {"type": "object", "properties": {"user_name": {"type": "string"}}, "required": ["user_name"]}
+    schema = {"type": "object", "properties": {"user_name": {"type": "string"}}}
     answer = await context.ask_user("What is your name?", schema)
     await asyncio.sleep(1)
     return f"Hello, {' '.join(map(str, answer.content.values()))}!"
