@@ -13,7 +13,7 @@ For a drain: a direct call has a task in `server_state.tasks` like other calls; 
 """
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -174,8 +174,8 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
             if self.phase != _BODY:
                 self.phase, self.since = _BODY, self.loop.time()
             return True
-        direct = cast(DirectCalls, self._direct)
-        if not direct.calls.begin():
+        direct = self._direct
+        if direct is None or not direct.calls.begin():
             return False
         if len(data) > end:
             data, self._held = data[:end], data[end:]

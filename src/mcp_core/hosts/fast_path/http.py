@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
@@ -229,7 +229,8 @@ class HttpFastPath:
             return method in _METHODS_THAT_MAY_ASK
         if method not in self._slow_methods:
             return False
-        name, meta = cast(Any, params.get("name")), params.get("_meta")
+        name: Any = params.get("name")
+        meta: Any = params.get("_meta")
         return type(name) is not str or name not in self._fast_tools or (type(meta) is dict and "progressToken" in meta)
 
     async def _respond(self, request: RpcRequest, peer: Peer) -> HttpResponse:
