@@ -92,6 +92,11 @@ def test_every_tool_says_when_to_use_it_and_what_it_returns():
         assert "Returns " in tool.description, tool.name
 
 
+def test_every_example_shows_the_content_of_its_result():
+    for spec in build(Settings()).registry.get_all():
+        assert "<any>" not in json.dumps([example.expected_result for example in spec.examples]), spec.name
+
+
 def test_the_sdk_and_the_fast_path_list_the_same(tmp_path: Path):
     db = ("--db", f"sqlite:///{tmp_path / 'noema.db'}")
     assert (

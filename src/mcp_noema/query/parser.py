@@ -22,6 +22,7 @@ from mcp_noema.query.tree import (
     Event,
     Everything,
     Excluding,
+    Flagged,
     InDeck,
     InField,
     Is,
@@ -234,7 +235,15 @@ def _term(token: _Token) -> Term:
         _fail_at(
             token.position, token.text, "has nothing before the colon; write \\: for a colon that is part of the words"
         )
+    _refuse_expression(token, value)
     return InField(_pattern(token, name, MAX_STARS_IN_NAME), _pattern(token, value))
+
+
+def _refuse_expression(token: _Token, value: Sequence[str]) -> None:
+    """A regular expression or another mode after the key would find nothing in silence."""
+    for mode in ("re", "nc"):
+        if "".join(value[:3]).lower() == f"{mode}:":
+            _fail_at(token.position, token.text, _UNSUPPORTED[mode])
 
 
 _UNSUPPORTED: Mapping[str, str] = {
@@ -242,7 +251,6 @@ _UNSUPPORTED: Mapping[str, str] = {
     "w": "is a search for whole words, which is not supported; write the word alone, in quotes if it has a space",
     "nc": "ignores accents, which is not supported; write the words as they are, with _ for any one character",
     "sc": "ignores clozes, which every search does; write the words alone",
-    "flag": "is a search for flags, which cards do not have here; use tags, such as tag:marked",
     "dupe": "is a search for duplicates, which is not supported; search for the words of the note",
     "mid": "is the id of a note type, which is not supported; use its name, such as note:Basic",
     "preset": "is a search for a preset, which is not supported; each deck has its own, so use deck:",
@@ -287,6 +295,7 @@ def _tag(token: _Token, value: Sequence[str]) -> Tagged:
         return Tagged(None)
     if any(character.isspace() for character in value):
         _fail_at(token.position, token.text, "has a space, which a tag cannot have; write tag: for each tag separately")
+    _refuse_expression(token, value)
     return Tagged(_name(token, value, "tag:hard, or tag:none for notes without tags"))
 
 
@@ -377,6 +386,13 @@ def _with_id(kind: type[NumberedId], key: str) -> Callable[[_Token, Sequence[str
     return read
 
 
+def _flag(token: _Token, value: Sequence[str]) -> Flagged:
+    digit = "".join(value)
+    if not re.fullmatch(r"[0-7]", digit):
+        _fail_at(token.position, token.text, "needs a flag from 1 to 7, such as flag:1 (red), or flag:0 for none")
+    return Flagged(int(digit))
+
+
 _KEYS: Mapping[str, Callable[[_Token, Sequence[str]], Term]] = {
     "deck": _deck,
     "tag": _tag,
@@ -391,6 +407,7 @@ _KEYS: Mapping[str, Callable[[_Token, Sequence[str]], Term]] = {
     "nid": _with_id(NoteId, "nid"),
     "cid": _with_id(CardId, "cid"),
     "did": _with_id(DeckId, "did"),
+    "flag": _flag,
 }
 
 

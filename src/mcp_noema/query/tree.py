@@ -241,7 +241,17 @@ class WithId:
         return f"{self.kind.prefix[0]}id:" + ",".join(self.kind.of(number) for number in self.numbers)
 
 
-Term = Words | InField | InDeck | Tagged | Is | OfType | OfTemplate | Property | Within | WithId
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """Cards with that flag of Anki, 1 to 7; 0 for cards without one."""
+
+    flag: int
+
+    def __str__(self) -> str:
+        return f"flag:{self.flag}"
+
+
+Term = Words | InField | InDeck | Tagged | Is | OfType | OfTemplate | Property | Within | WithId | Flagged
 Tree = Everything | All | AnyOf | Excluding | Term
 
 

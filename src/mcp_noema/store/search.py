@@ -22,6 +22,7 @@ from mcp_noema.query.tree import (
     AnyOf,
     Everything,
     Excluding,
+    Flagged,
     InDeck,
     InField,
     Is,
@@ -372,6 +373,10 @@ def _reviewed_cards(context: SearchContext, *conditions: Condition) -> sa.Select
     return sa.select(reviews.c.card_id).where(reviews.c.user_id == context.user.id, *conditions, NOT_UNDONE)
 
 
+def _flagged(term: Flagged, _: SearchContext) -> Condition:
+    return cards.c.flag == term.flag
+
+
 _TERM_CONDITIONS: Mapping[type[Term], Callable[[Any, SearchContext], Condition]] = {
     Words: _words,
     InField: _in_field,
@@ -383,4 +388,5 @@ _TERM_CONDITIONS: Mapping[type[Term], Callable[[Any, SearchContext], Condition]]
     Is: _is,
     Property: _property,
     Within: _within,
+    Flagged: _flagged,
 }

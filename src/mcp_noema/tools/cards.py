@@ -193,7 +193,19 @@ class SearchCards(Arguments):
         Example(
             "The best known cards first",
             {"query": "-is:new", "sortBy": "stability", "sortOrder": "desc"},
-            {"cards": "<any>", "total": 1},
+            {
+                "cards": [
+                    {
+                        "cardId": "card_3",
+                        "noteId": "note_2",
+                        "front": "the dog",
+                        "deck": "Languages::French",
+                        "state": "learning",
+                        "due": "<time>",
+                    }
+                ],
+                "total": 1,
+            },
         ),
     ],
 )

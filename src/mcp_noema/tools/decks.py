@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from mcp_noema.hints.parts import add_notes_action, deck_resource, loss, start_actions, study_action
-from mcp_noema.model import MAX_NAME_LENGTH, ClockAndRandom, Deck, DeckId
+from mcp_noema.model import MAX_NAME_LENGTH, ClockAndRandom, Deck, DeckId, Preset
 from mcp_noema.records import DeckChange, DeckView
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import (
@@ -40,6 +40,8 @@ _FRENCH = {
     "suspended": 0,
 }
 """The deck of the examples."""
+_PRESET = preset_json(Preset())
+"""The preset of a deck that sets nothing itself."""
 
 
 def deck_json(view: DeckView) -> dict[str, Any]:
@@ -102,7 +104,7 @@ class CreateDeck(Arguments):
                 "learning": 0,
                 "due": 0,
                 "suspended": 0,
-                "preset": "<any>",
+                "preset": _PRESET,
                 "createdAt": "<time>",
             },
         )
@@ -130,7 +132,7 @@ class GetDeck(Arguments):
 
 @reads_decks(
     examples=[
-        Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
+        Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": _PRESET, "createdAt": "<time>"})
     ],
 )
 async def get_deck(args: GetDeck, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:
@@ -296,7 +298,7 @@ class UpdateDeck(Arguments):
         Example(
             "Fewer new cards, remembered better",
             {"deckId": "deck_2", "preset": {"newPerDay": 5, "desiredRetention": 0.93}},
-            _FRENCH | {"preset": "<any>", "createdAt": "<time>"},
+            _FRENCH | {"preset": _PRESET | {"newPerDay": 5, "desiredRetention": 0.93}, "createdAt": "<time>"},
         )
     ],
 )

@@ -136,7 +136,7 @@ class CreateCard(Arguments):
 
 
 @writes_notes(
-    deprecated=Deprecation(since="2026-11-16", replacement="create-note", removal_date="2027-05-16"),
+    deprecated=Deprecation(since="1.0.0", replacement="create-note", removal_date="2027-05-16"),
     examples=[
         Example(
             "As create-note does",

@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
-from mcp_noema.model import ClockAndRandom
+from mcp_noema.model import ClockAndRandom, Preferences
 from mcp_noema.records import Owner
 from mcp_noema.store import Store
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
@@ -25,6 +25,9 @@ def _json(user: Owner) -> dict[str, Any]:
     return {"userId": UserId(f"user_{user.id}") if user.id else None, "preferences": preferences}
 
 
+_DEFAULTS = {to_camel(name): value for name, value in asdict(Preferences()).items()}
+
+
 class GetPreferences(Arguments):
     """No arguments."""
 
@@ -39,13 +42,7 @@ class GetPreferences(Arguments):
             {},
             {
                 "userId": "user_1",
-                "preferences": {
-                    "timezone": "UTC",
-                    "dayStartHour": 4,
-                    "sessionMinutes": 20,
-                    "focus": "balanced",
-                    "newCards": "after-reviews",
-                },
+                "preferences": _DEFAULTS,
             },
         )
     ],
@@ -80,7 +77,11 @@ class SetPreference(Arguments):
     permissions=["preferences:write"],
     tags=["preferences", "cards", "decks", "statistics"],
     examples=[
-        Example("Short sessions", {"name": "sessionMinutes", "value": 10}, {"userId": "user_1", "preferences": "<any>"})
+        Example(
+            "Short sessions",
+            {"name": "sessionMinutes", "value": 10},
+            {"userId": "user_1", "preferences": _DEFAULTS | {"sessionMinutes": 10}},
+        )
     ],
 )
 async def set_preference(args: SetPreference, store: Store, clock: ClockAndRandom, context: ToolContext) -> JsonResult:

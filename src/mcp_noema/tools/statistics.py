@@ -200,7 +200,7 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
                 },
                 "daily": [{"date": "<text>", "reviews": 1, "new": 1, "minutes": 0.1, "retention": None}],
                 "streak": 1,
-                "forecast": "<any>",
+                "forecast": [{"date": "<text>", "due": 1}, *[{"date": "<text>", "due": 0}] * 6],
                 "newWaiting": 2,
                 "desiredRetention": 0.9,
             },

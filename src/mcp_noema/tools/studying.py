@@ -184,7 +184,14 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
             "The next card of a deck",
             {"deckId": "deck_2"},
             {
-                "card": "<any>",
+                "card": {
+                    "cardId": "card_1",
+                    "front": "the cheese",
+                    "back": "le fromage",
+                    "deck": "Languages::French",
+                    "state": "new",
+                    "due": None,
+                },
                 "recall": None,
                 "intervals": {"again": "1m", "hard": "6m", "good": "10m", "easy": "<text>"},
                 "remaining": {"new": 1, "learning": 1, "due": 0},
@@ -313,7 +320,7 @@ class ReviewCard(StudyArguments):
                 "difficulty": "<number>",
                 "lapses": 0,
                 "repeated": False,
-                "remaining": "<any>",
+                "remaining": {"new": 0, "learning": 2, "due": 0},
             },
         )
     ],

@@ -203,6 +203,12 @@ def test_the_terms_of_a_tree_are_listed_from_left_to_right():
     assert list(terms(Everything())) == []
 
 
+@pytest.mark.parametrize("query", ["tag:re:x", "front:re:x", "tag:nc:x", "re:x", "flag:8", "flag:"])
+def test_nothing_that_is_not_supported_finds_nothing_in_silence(query: str):
+    with pytest.raises(InvalidArguments, match="cannot be read at character 1"):
+        parse(query)
+
+
 PAGE = Path(__file__).parents[3] / "docs" / "noema-search.md"
 EXAMPLES = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
 

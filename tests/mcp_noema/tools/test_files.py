@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from anki.collection import Collection
 
 from mcp_core import App
 from mcp_core.auth import user
@@ -560,3 +561,20 @@ async def test_an_answer_ahead_of_time_is_what_anki_makes_of_it(
     )
     assert (answered["state"], theirs.type) == ("review", 2)
     assert "next" not in answered
+
+
+async def test_flags_are_searched_as_in_anki(ana: Learner, clock: Clock, files: Path, tmp_path: Path):
+    with real_anki.collection(tmp_path / "anki") as col:
+        for flag in (0, 1, 1, 7):
+            (card_id,) = real_anki.add(col, "French", "Basic", f"front {card_count(col)}", "back")
+            col.set_user_flag_for_cards(flag, [card_id])
+        expected = {flag: len(col.find_cards(f"flag:{flag}")) for flag in range(8)}
+        real_anki.export(col, files / "x.apkg", legacy=False)
+    clock.now = datetime.now(UTC)
+    await ana("import-anki", path="x.apkg")
+    found = {flag: (await ana("search-cards", query=f"flag:{flag}"))["total"] for flag in range(8)}
+    assert found == expected == {**dict.fromkeys(range(8), 0), 0: 1, 1: 2, 7: 1}
+
+
+def card_count(col: Collection) -> int:
+    return len(col.find_cards(""))
