@@ -2,29 +2,36 @@
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from toolcharter.output.terminal import report_console
 from toolcharter.verify.rule import Definition, Rule
 from toolcharter.verify.selection import parse_selector
 
 
 def list_rules(rules: Sequence[Rule]) -> int:
     """Print one line for each rule."""
+    if not sys.stdout.isatty():
+        print(f"{'id':<8}{'severity':<10}{'name':<30}what it finds")
+        for rule in rules:
+            print(f"{rule.id:<8}{rule.severity:<10}{rule.name:<30}{rule.what}{' (optional)' if rule.optional else ''}")
+        return os.EX_OK
     table = Table("id", "severity", "name", "what it finds", box=None, padding=(0, 2, 0, 0))
     for rule in rules:
         table.add_row(rule.id, rule.severity, rule.name, escape(rule.what) + (" (optional)" if rule.optional else ""))
-    Console().print(table)
+    report_console().print(table)
     return os.EX_OK
 
 
 def explain(text: str, known: Sequence[Rule]) -> int:
     """Print everything about the selected rules. Raises UnknownRule."""
     selected = parse_selector(text, known).rules
-    out = Console(highlight=False)
+    out = report_console()
     for rule in known:
         if rule.id in selected:
             _print_rule(rule, out)

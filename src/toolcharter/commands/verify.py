@@ -16,7 +16,7 @@ from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import local_app
 from toolcharter.commands.interface import ServerConnection
 from toolcharter.commands.rules import explain, list_rules
-from toolcharter.output.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import escape_invisible, escape_lines, report_console
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
@@ -172,7 +172,7 @@ def _write_report(result: VerifyResult, options: argparse.Namespace) -> None:
         )
         print(summary, file=sys.stderr)
     elif name == "text":
-        print_report(result, Console(highlight=False))
+        print_report(result, report_console())
     else:
         print(render(result, name), end="")
 

@@ -286,3 +286,14 @@ def test_every_command_of_the_docs_can_be_read(line):
 
 def test_the_docs_have_commands():
     assert len(WRITTEN) >= 12
+
+
+def test_a_report_in_a_pipe_is_not_wrapped(run):
+    code, shown, _ = run("--list")
+    assert code == 0
+    assert any(len(line) > 120 for line in shown.splitlines())
+    assert not any(line != line.rstrip() for line in shown.splitlines())
+    assert (
+        "The description is often all that a model sees of an argument. It needs its purpose and its "
+        in run("--explain", "PAR022")[1]
+    )

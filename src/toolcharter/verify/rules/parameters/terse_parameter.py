@@ -7,8 +7,10 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 MAX_WORDS = 4
-_VALUES_IN_TEXT = re.compile(r"\bsuch as\b|\d|['\"`<>=:]|\b[A-Z]{3,}\b|\b(?:true|false|null|UUID|URL|ISO)\b")
+_VALUES_IN_TEXT = re.compile(r"(?i:\bsuch as\b)|\d|['\"`<>=:]|\b[A-Z]{3,}\b|\b(?:true|false|null|UUID|URL|ISO)\b")
 """Signs of values in a text: an example, a number, something quoted, a form such as YYYY-MM-DD."""
+_SAY_VALUES = frozenset({"boolean", "integer", "number"})
+"""Types whose values are known; PAR004 asks for the bounds of numbers."""
 _VALUES_IN_SCHEMA = frozenset({"enum", "const", "format", "pattern", "minimum", "maximum", "multipleOf", "examples"})
 
 
@@ -21,7 +23,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
 
 def _has_values(parameter: Node) -> bool:
     """Whether the text or the schema says which values are valid."""
-    if _VALUES_IN_TEXT.search(parameter.description) or "boolean" in parameter.types:
+    if _VALUES_IN_TEXT.search(parameter.description) or not _SAY_VALUES.isdisjoint(parameter.types):
         return True
     items: Any = parameter.schema.get("items")
     schemas: list[Any] = [parameter.schema, items if isinstance(items, dict) else {}]
