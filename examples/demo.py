@@ -238,7 +238,7 @@ async def digest_notes(context: ToolContext, notebook: Notebook) -> Result[dict[
     examples=[Example("Find by a word", {"words": "welcome"}, ["note_1"])],
 )
 def find_notes(
-    words: Annotated[str, Field(max_length=100, description="Text to look for in titles and bodies.")],
+    words: Annotated[str, Field(max_length=100, description="Text to look for in all notes.")],
     notebook: Notebook,
 ) -> list[str]:
     """Find notes by a word.

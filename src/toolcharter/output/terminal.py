@@ -18,7 +18,7 @@ _JOINERS = re.compile(
 
 
 def report_console() -> "Console":
-    """Where a report is printed: as wide as the terminal, or without wrapped lines in a pipe."""
+    """A console for reports: as wide as the terminal, and without wrapped lines in a pipe."""
     from rich.console import Console  # noqa: PLC0415 - 60 ms that other users of this module do not need
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

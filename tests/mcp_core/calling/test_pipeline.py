@@ -316,6 +316,17 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
     assert HEX.fullmatch(metadata["correlationId"])
 
 
+@pytest.mark.requirement("MET-1")
+async def test_the_metadata_of_an_answer_from_the_cache_says_so():
+    @query(cache_ttl=60)
+    async def one() -> int:
+        return 1
+
+    async with App("test", tools=[one], format="hints") as app:
+        cached = [json.loads((await app.call("one")).text)["metadata"]["cached"] for _ in range(2)]
+    assert cached == [False, True]
+
+
 # ---- the context ---------------------------------------------------------------------------------
 
 
