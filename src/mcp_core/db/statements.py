@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 MAX_PREPARED = 512
 
-Change = Insert | Update | Delete
+RowChange = Insert | Update | Delete
 
 
 class Prepared(NamedTuple):
@@ -23,7 +23,7 @@ class Prepared(NamedTuple):
     parameters: tuple[tuple[str, Callable[[Any], Any] | None], ...]
 
 
-def change(connection: Connection, statement: Change, values: Mapping[str, Any]) -> int:
+def change(connection: Connection, statement: RowChange, values: Mapping[str, Any]) -> int:
     """Execute a statement that changes rows and returns none. Returns how many rows it changed.
 
     Make the statement once, outside of the function: it is compiled when it is first executed with these names.
@@ -42,7 +42,7 @@ def change(connection: Connection, statement: Change, values: Mapping[str, Any])
 
 
 @lru_cache(maxsize=MAX_PREPARED)
-def _prepare(statement: Change, names: tuple[str, ...], dialect: Dialect) -> Prepared | None:
+def _prepare(statement: RowChange, names: tuple[str, ...], dialect: Dialect) -> Prepared | None:
     """The statement for the driver; None if SQLAlchemy has to make a part of it for each execution."""
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
     is_fixed = not (compiled.post_compile_params or compiled.literal_execute_params or compiled.effective_returning)
