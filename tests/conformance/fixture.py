@@ -323,7 +323,7 @@ async def multi_input(context: ToolContext) -> str:
 
 async def test_tool_with_task(context: ToolContext) -> str:
     """Ask the person, and then take long."""
-    schema = {"type": "object", "properties": {"user_name": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     answer = await context.ask_user("What is your name?", schema)
     await asyncio.sleep(1)
     return f"Hello, {' '.join(map(str, answer.content.values()))}!"

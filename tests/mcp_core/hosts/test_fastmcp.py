@@ -69,7 +69,7 @@ async def test_a_mounted_server_keeps_its_promises_under_its_namespace():
         names = [tool.name for tool in (await client.list_tools()).tools]
         good = await client.call_tool("notes_add", {"a": 1, "b": 2})
         again = await client.call_tool("notes_add", {"a": 1, "b": 2})
-        bad = await client.call_tool("notes_add", {"a": "1", "b": 2})
+        bad = await client.call_tool("notes_add", {"a": "one", "b": 2})
     assert names == [f"notes_{function.__name__}" for function in demo.TOOLS]
     assert [answer_of(answer)["data"] for answer in (good, again)] == [3, 3]
     assert answer_of(again)["metadata"]["cached"] is True
