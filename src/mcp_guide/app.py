@@ -14,13 +14,13 @@ from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
 from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
 from mcp_guide.skills import skills_of
-from mcp_guide.tools import categories, client, collections, content, documents, export, flags, modes, projects
+from mcp_guide.tools import categories, client, collections, content, documents, export, flags, lint, modes, projects
 from toolcharter import App, Naming
 
 VERSION = "1.0.0"
 DESCRIPTION = "Your team's guidelines and documents for coding agents."
 
-MODULES = (content, documents, projects, categories, collections, flags, modes, export, client)
+MODULES = (content, documents, lint, projects, categories, collections, flags, modes, export, client)
 """Importing a module declares its tools."""
 READING = (content.get_content, content.get_outline, content.search_content, content.get_rules)
 """The tools of `--tools read`."""

@@ -1,4 +1,4 @@
-"""The command `mcp-guide`: serve, or `init` and `import`."""
+"""The command `mcp-guide`: serve, or `init`, `check` and `import`."""
 
 import os
 import sys
@@ -6,7 +6,8 @@ import sys
 from toolcharter.ctrl_c import EndsProcess
 
 ABOUT = (
-    "mcp-guide init writes a set of starter documents; mcp-guide import FILE imports a configuration of the "
+    "mcp-guide init writes a set of starter documents; mcp-guide check finds mistakes in yours; "
+    "mcp-guide import FILE imports a configuration of the "
     "mcp-guide project."
 )
 
@@ -26,6 +27,10 @@ def main() -> None:
             from mcp_guide.commands import import_file  # noqa: PLC0415 - 14 ms, with YAML
 
             raise SystemExit(import_file.command(arguments))
+        case ["check", *arguments]:
+            from mcp_guide.commands import check  # noqa: PLC0415 - not needed to serve
+
+            raise SystemExit(check.command(arguments))
         case _:
             run(build, about=f"{DESCRIPTION} {ABOUT}")
 

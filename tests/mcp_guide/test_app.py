@@ -32,6 +32,7 @@ TOOLS = [
     "create_document",
     "update_document",
     "delete_document",
+    "check_documents",
     "list_projects",
     "get_project_config",
     "set_project",
@@ -111,7 +112,7 @@ def test_the_sdk_and_the_fast_path_list_the_same():
 def test_grants_that_allow_only_reading_list_only_the_tools_that_read(fast_path: str):
     listed = json.loads(list_tools("--fast-path", fast_path, "--grants", "documents:read,projects:read,flags:read"))
     names = [tool["name"].removeprefix("guide_") for tool in listed["result"]["tools"]]
-    reading = ("get_", "list_", "search_", "client_info", "set_project")
+    reading = ("get_", "list_", "search_", "check_", "client_info", "set_project")
     assert names == [name for name in TOOLS if name.startswith(reading) and name != "set_project_flag"]
 
 
@@ -138,7 +139,7 @@ def test_the_compact_list_says_which_tools_need_consent_and_which_only_read():
     for name, tool in tools.items():
         assert ("REQUIRES EXPLICIT USER INSTRUCTION" in tool.description) is (name in with_consent), name
     reading = {name for name, tool in tools.items() if tool.annotations.get("readOnlyHint")}
-    assert reading == {n for n in TOOLS if n.startswith(("get_", "list_", "search_")) or n == "client_info"}
+    assert reading == {n for n in TOOLS if n.startswith(("get_", "list_", "search_", "check_")) or n == "client_info"}
     destroying = {name for name, tool in tools.items() if tool.annotations.get("destructiveHint")}
     assert destroying == with_consent - {"create_document"} | {"export_content"}
 

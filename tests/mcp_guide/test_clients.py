@@ -61,7 +61,7 @@ async def connected(server: StdioServerParameters | str, mode: str, **more: Any)
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_typical_session(server, mode):
     async with connected(server, mode) as (client, call):
-        assert len((await client.list_tools()).tools) == 32
+        assert len((await client.list_tools()).tools) == 33
         failed, answer = await call("get_content", expression="lang/python")
         assert (failed, answer["value"]["content"]) == (False, "# Python\n")
         assert answer["instruction"] == "Run ruff before you show code."

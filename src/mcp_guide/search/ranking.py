@@ -13,16 +13,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from operator import itemgetter
 from sqlite3 import SQLITE_INTERRUPT, Connection, Cursor, OperationalError
 
 from mcp_guide.content.documents import Document
 from mcp_guide.search.query import SearchQuery, parse_query
 from mcp_guide.search.snippets import make_snippet
-from mcp_guide.search.tables import index_in_memory, read_texts
+from mcp_guide.search.tables import PLACE_BITS, index_in_memory, read_texts
 from toolcharter import Unavailable
 
-MAX_RANKED = 6_000
+MAX_RANKED = 4_000
 """Sections that are scored."""
 MAX_SECONDS = 5.0
 """After this time the database is interrupted, so that one search does not stop those that wait for it."""
@@ -31,6 +30,8 @@ _OTHER_SECTIONS = 0.2
 """How much the words count that only other sections have."""
 _SHARE, _SMOOTHING = 2.0, 4
 """How much the share of sections counts that have a word: a document about it says it throughout."""
+_SECTIONS_PER_DOCUMENT = 10
+"""About."""
 _ABOUT = 0.2
 """How much the words in path, title, tags and description count once more, for the document as a whole."""
 _MAX_ALSO = 2
@@ -41,11 +42,10 @@ _SIMILAR = (
     "SELECT term FROM vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ? "
     "ORDER BY doc DESC LIMIT 2000"
 )
-_SCORED = "words.rowid, sections.document, documents.sections, rank"
-_FROM = (
-    "FROM words JOIN sections ON sections.id = words.rowid JOIN documents ON documents.id = sections.document "
-    "WHERE words MATCH ?"
-)
+_DOCUMENT = f"words.rowid >> {PLACE_BITS}"
+_SCORED = f"words.rowid, {_DOCUMENT}, documents.sections, rank"
+_WITH_DOCUMENTS = f"FROM words JOIN documents ON documents.id = {_DOCUMENT} WHERE words MATCH ?"
+_WORDS_ALONE = "FROM words WHERE words MATCH ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class SearchPage:
 
     hits: list[Hit]
     total: int
-    """The number of documents."""
+    """The number of documents; at most, for a word in very many of them."""
     is_relaxed: bool = False
     """Whether no document has all the words, and these have some of them."""
     progress: tuple[int, int] | None = None
@@ -131,10 +131,7 @@ class RankedSearch:
     def best_sections(self, query: SearchQuery) -> list[int]:
         """The places of the sections of the only document, the best first."""
         found = self._score([term for _, term in self._counted(query)])
-        places = "SELECT place FROM sections WHERE id = ?"
-        return [
-            self._index.execute(places, (section,)).fetchone()[0] for one in found.values() for section in one.ranked()
-        ]
+        return [section & ((1 << PLACE_BITS) - 1) for one in found.values() for section in one.ranked()]
 
     def similar_words(self, query: SearchQuery) -> list[str]:
         """Stems in the index that are written like the words of a query."""
@@ -151,7 +148,7 @@ class RankedSearch:
             return SearchPage([], 0)
         excluded = self._excluded(query)
         if counted[0][0] > MAX_RANKED:
-            return self._unscored(query, counted[0][1], excluded, limit, offset)
+            return self._unscored(query, counted[0], excluded, limit, offset)
         taken, rows = list[str](), 0
         for count, term in counted:
             if taken and rows + count > MAX_RANKED:
@@ -159,7 +156,8 @@ class RankedSearch:
             taken.append(term)
             rows += count
         found = self._score(taken)
-        total = self._index.execute("SELECT count(*) FROM sections").fetchone()[0]
+        # Counting them would take 10 ms for 100,000 documents.
+        total = _SECTIONS_PER_DOCUMENT * self._index.execute("SELECT max(id) FROM documents").fetchone()[0]
         weights = {term: math.log(1 + total / count) for count, term in counted}
         scored = [(one.score(weights), document, one.ranked()) for document, one in found.items()]
         ranked = sorted((one for one in scored if one[1] not in excluded), key=lambda one: (-one[0], one[1]))
@@ -185,36 +183,40 @@ class RankedSearch:
                 one.sections[section] -= rank
                 one.matching[term] += 1
                 one.best[term] = max(one.best[term], -rank)
-            for document, rank in self._match("sections.document, rank", f"{_ABOUT_COLUMN}({term})"):
+            for document, rank in self._match(f"{_DOCUMENT}, rank", f"{_ABOUT_COLUMN}({term})"):
                 found[document].about -= rank
         return found
 
-    def _unscored(self, query: SearchQuery, term: str, excluded: set[int], limit: int, offset: int) -> SearchPage:
+    def _unscored(
+        self, query: SearchQuery, counted: tuple[int, str], excluded: set[int], limit: int, offset: int
+    ) -> SearchPage:
         """Documents with a frequent word: first those that have it in a heading or in what is said of them."""
-        documents = {row[0]: row[1] for row in self._match("sections.document, max(words.rowid)", term, grouped=True)}
+        frequency, term = counted
         in_metadata = f"{_METADATA_COLUMNS}({term})"
         first: list[tuple[float, int, list[int]]] = []
         if 0 < self._count(in_metadata) <= MAX_RANKED:
             scored = self._score([in_metadata]).items()
             first = [(max(one.sections.values()), document, one.ranked()) for document, one in scored]
             first.sort(key=lambda one: (-one[0], one[1]))
-        known = {document for _, document, _ in first}
-        others = [(0.0, document, [section]) for document, section in documents.items() if document not in known]
-        ranked = [one for one in (*first, *sorted(others, key=itemgetter(1))) if one[1] not in excluded]
-        return SearchPage([self._hit(query, *one) for one in ranked[offset : offset + limit]], len(ranked))
+        known = {document for _, document, _ in first} | excluded
+        enough = offset + limit + len(known)
+        rows = self._match(f"{_DOCUMENT} AS document, min(words.rowid)", term, "GROUP BY document LIMIT ?", enough)
+        others = [(0.0, document, [section]) for document, section in rows if document not in known]
+        ranked = [*(one for one in first if one[1] not in excluded), *others]
+        documents = self._index.execute("SELECT count(*) FROM documents").fetchone()[0]
+        total = min(frequency, documents) - len(excluded)  # at most: counting them would take as long as the search
+        return SearchPage([self._hit(query, *one) for one in ranked[offset : offset + limit]], max(total, 0))
 
     def _excluded(self, query: SearchQuery) -> set[int]:
         """The documents that have an excluded term anywhere."""
-        return {row[0] for term in query.excluded for row in self._match("sections.document", term)}
+        return {row[0] for term in query.excluded for row in self._match(_DOCUMENT, term)}
 
     def _count(self, text: str) -> int:
-        if self._where:
-            return self._match("count(*)", text).fetchone()[0]
-        return self._index.execute("SELECT count(*) FROM words WHERE words MATCH ?", (text,)).fetchone()[0]
+        return self._match("count(*)", text).fetchone()[0]
 
-    def _match(self, columns: str, text: str, *, grouped: bool = False) -> Cursor:
-        end = " GROUP BY sections.document" if grouped else ""
-        return self._index.execute(f"SELECT {columns} {_FROM}{self._where}{end}", (text, *self._bounds))
+    def _match(self, columns: str, text: str, end: str = "", *more: int) -> Cursor:
+        source = _WITH_DOCUMENTS if self._where or "documents." in columns else _WORDS_ALONE
+        return self._index.execute(f"SELECT {columns} {source}{self._where} {end}", (text, *self._bounds, *more))
 
     def _hit(self, query: SearchQuery, score: float, document: int, sections: Sequence[int]) -> Hit:
         row = self._index.execute("SELECT path, title, sections FROM documents WHERE id = ?", (document,))

@@ -13,7 +13,7 @@ from mcp_guide.content.documents import Document
 from mcp_guide.content.sections import find_sections
 from mcp_guide.search.words import index_form
 
-VERSION = 5
+VERSION = 6
 """Of the tables and of the form of the words. An index of another version is rebuilt."""
 
 _TOKENIZER = "porter unicode61 remove_diacritics 2"  # English stems; ignores case and accents
@@ -21,18 +21,21 @@ _TOKENIZER = "porter unicode61 remove_diacritics 2"  # English stems; ignores ca
 _WORDS = f"body, heading, about, content = '', tokenize = '{_TOKENIZER}'"
 _WEIGHTS = "1.0, 4.0, 6.0"
 _DOCUMENTS = "id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT NOT NULL, title TEXT NOT NULL, sections INTEGER"
-_SECTIONS = "id INTEGER PRIMARY KEY, document INTEGER, place INTEGER, anchor TEXT NOT NULL, texts BLOB NOT NULL"
+_SECTIONS = "id INTEGER PRIMARY KEY, anchor TEXT NOT NULL, texts BLOB NOT NULL"
 SCHEMA = (
     "CREATE TABLE about (root TEXT NOT NULL)",
     f"CREATE TABLE documents ({_DOCUMENTS})",
     f"CREATE TABLE sections ({_SECTIONS})",
-    "CREATE INDEX sections_of_documents ON sections (document)",
     f"CREATE VIRTUAL TABLE words USING fts5({_WORDS})",
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, 'row')",
     f"INSERT INTO words (words, rank) VALUES ('rank', 'bm25({_WEIGHTS})')",  # noqa: S608 - our own constant
     f"PRAGMA user_version = {VERSION}",
 )
 TABLES = ("vocabulary", "words", "sections", "documents", "about")
+
+PLACE_BITS = 13
+"""The id of a section is that of its document and its place there: so no table has to be read to know the document."""
+_PLACES = 1 << PLACE_BITS
 
 _SEPARATOR = "\0"
 _COLUMNS = "rowid, body, heading, about"
@@ -68,14 +71,14 @@ def put_document(connection: sqlite3.Connection, document: Document, stamp: str)
         "INSERT INTO documents (id, path, stamp, title, sections) VALUES (?, ?, ?, ?, ?)",
         (row_id, document.path, stamp, document.title.replace(_SEPARATOR, " "), len(sections)),
     ).lastrowid
-    for place, (anchor, texts) in enumerate(sections):
-        row = connection.execute(
-            "INSERT INTO sections (document, place, anchor, texts) VALUES (?, ?, ?, ?)",
-            (inserted, place, anchor, texts.packed()),
+    assert inserted is not None  # noqa: S101 - of an INSERT
+    for section, (anchor, texts) in enumerate(sections, inserted << PLACE_BITS):
+        connection.execute(
+            "INSERT INTO sections (id, anchor, texts) VALUES (?, ?, ?)", (section, anchor, texts.packed())
         )
         connection.execute(
             f"INSERT INTO words ({_COLUMNS}) VALUES (?, ?, ?, ?)",  # noqa: S608 - our own constant
-            (row.lastrowid, *texts.words()),
+            (section, *texts.words()),
         )
 
 
@@ -96,12 +99,14 @@ def delete_document(connection: sqlite3.Connection, path: str) -> int | None:
     row = connection.execute("SELECT id FROM documents WHERE path = ?", (path,)).fetchone()
     if row is None:
         return None
-    for section, packed in connection.execute("SELECT id, texts FROM sections WHERE document = ?", row).fetchall():
+    sections = (row[0] << PLACE_BITS, (row[0] << PLACE_BITS) + _PLACES - 1)
+    of_document = "SELECT id, texts FROM sections WHERE id BETWEEN ? AND ?"
+    for section, packed in connection.execute(of_document, sections).fetchall():
         connection.execute(
             f"INSERT INTO words (words, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?)",  # noqa: S608 - our own constant
             (section, *_unpack(packed).words()),
         )
-    connection.execute("DELETE FROM sections WHERE document = ?", row)
+    connection.execute("DELETE FROM sections WHERE id BETWEEN ? AND ?", sections)
     connection.execute("DELETE FROM documents WHERE id = ?", row)
     return row[0]
 

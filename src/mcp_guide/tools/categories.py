@@ -52,7 +52,7 @@ class AddCategoryArgs(ToolArguments):
 
     name: Name
     dir: Annotated[str | None, Field(description="Its folder, such as lang.")] = None
-    patterns: Annotated[list[str] | None, Field(description="Such as *.md.")] = None
+    patterns: Annotated[list[str] | None, Field(description="Its documents by default, such as *.md.")] = None
     description: Description = None
     project: ProjectName = None
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from mcp_guide.content import formats, listing, reading, rules, searching
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import Cursor, Expression, Format, GuessedArguments, Pattern, ProjectName
+from mcp_guide.tools.fields import Cursor, Documents, Expression, Format, GuessedArguments, Pattern, ProjectName
 from toolcharter import Example, ToolContext
 
 PYTHON = {
@@ -146,7 +146,7 @@ class GetOutlineArgs(GuessedArguments):
 
     guesses: ClassVar[Mapping[str, str]] = EXPRESSION_GUESSES
 
-    expression: Expression
+    expression: Documents
     project: ProjectName = None
 
 
@@ -173,7 +173,7 @@ class GetOutlineArgs(GuessedArguments):
 async def get_outline(args: GetOutlineArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Show the table of contents of a document.
 
-    Use it to see the sections, headings or structure of a long document before you read or change it.
+    Use it to see the sections of a long document before you read or change it.
 
     Each section has its id, its heading and the tokens of its own text. The front matter comes with it.
 

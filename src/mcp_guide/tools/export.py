@@ -11,14 +11,14 @@ from pydantic import Field
 from mcp_guide.content.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import Expression, Format, ProjectName
+from mcp_guide.tools.fields import Documents, Format, ProjectName
 from toolcharter import Confirm, Example, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
     """The documents to write, and the file."""
 
-    expression: Expression
+    expression: Documents
     destination: Annotated[str, Field(description="File to write, such as backend.md, in an allowed folder.")]
     format: Format = None
     user_consent: Annotated[

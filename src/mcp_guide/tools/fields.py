@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from toolcharter import ToolArguments
 
-ProjectName = Annotated[str | None, Field(description="Name of another project; default: the active one.")]
-Cursor = Annotated[str | None, Field(description="next_cursor of the previous answer, to continue.")]
+ProjectName = Annotated[str | None, Field(description="Another project; default: the active one.")]
+Cursor = Annotated[str | None, Field(description="next_cursor of the previous answer.")]
 Expression = Annotated[
     str,
     Field(
@@ -16,15 +16,18 @@ Expression = Annotated[
         "a title, a pattern such as docs/**/*.md; + joins patterns, a comma joins expressions."
     ),
 ]
+Documents = Annotated[
+    str, Field(description="Documents, such as lang/python; a path, category, collection, title or pattern.")
+]
 Pattern = Annotated[str | None, Field(description="Pattern below a category, such as python or **/*.md.")]
 Format = Annotated[
     Literal["plain", "markdown", "mime", "json"] | None,
     Field(description="plain text in the JSON, markdown in a block of its own, mime multipart, or a json list."),
 ]
 NewName = Annotated[str | None, Field(description="New name, to rename it.")]
-NamePart = Annotated[str | None, Field(description="Only names that contain this text.")]
+NamePart = Annotated[str | None, Field(description="Only names with this text.")]
 Description = Annotated[str | None, Field(max_length=500, description="What it is for, one sentence.")]
-Explicit = "States that the user asked for exactly this."
+Explicit = "States that the user asked for this."
 CONFIRMED = Field(description=Explicit)
 """For the literal that states consent."""
 

@@ -92,7 +92,7 @@ class GetProjectConfigArgs(ToolArguments):
 async def get_project_config(args: GetProjectConfigArgs, guide: Guide, context: ToolContext) -> GuideResult:
     """Show which project is active, and its settings.
 
-    Use it to know which project you are in and why, or to see the configuration of another.
+    Use it to know which project you are in and why, or to see another.
 
     Returns:
         Its mode, categories, collections and flags.

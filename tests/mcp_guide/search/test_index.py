@@ -289,7 +289,7 @@ IDEOGRAPHS = [chr(0x4E00 + 7 * number) for number in range(2000)]
 
 @pytest.mark.parametrize(
     ("words", "weights", "separator", "largest"),
-    [(SYLLABLES, None, " ", 1.5), (IDEOGRAPHS, [1 / (10 + number) for number in range(2000)], "", 2.0)],
+    [(SYLLABLES, None, " ", 1.5), (IDEOGRAPHS, [1 / (10 + number) for number in range(2000)], "", 2.4)],
     ids=["spaced", "unspaced"],
 )
 def test_the_index_of_small_documents_is_little_larger_than_they_are(tmp_path, words, weights, separator, largest):
