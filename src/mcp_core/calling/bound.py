@@ -64,8 +64,6 @@ class BoundTool:
     deprecated: bool = False
     task: TaskPolicy = "never"
     """Whether a call may become a task."""
-    is_restricted: bool = False
-    """Whether it needs a permission, or a client that follows tasks."""
 
 
 def bind(
@@ -117,7 +115,6 @@ def bind(
         asks=spec.declaration.asks,
         deprecated=spec.declaration.deprecated is not None,
         task=spec.declaration.task,
-        is_restricted=bool(spec.permissions) or spec.declaration.task == "always",
     )
 
 

@@ -162,7 +162,7 @@ class Pipeline:
         if tool.rate_limit is not None:
             hit = limit(call, tool, tool.rate_limit, self._state, self._policy.limits_without_redis)
             await (hit if self._never_waits else self._within_deadline(tool, hit))
-        if tool.is_restricted:
+        if tool.permissions or tool.task == "always":
             authorize(call, tool)
         arguments, arguments_json = parse(tool, call.request.arguments, record, call.request.caller)
         keyed = keyed_call(call, tool, arguments_json) if KEY in call.request.meta and not tool.read_only else None
