@@ -26,6 +26,7 @@ from bench import (
     readme,
     real_clients,
     report,
+    rolling,
     server_load,
     sqlite_calls,
     stages,
@@ -236,8 +237,15 @@ def run_govern_faults(options: argparse.Namespace, folder: Path) -> bool:
     return faults.is_clean
 
 
+def run_rolling(_: argparse.Namespace, folder: Path) -> bool:
+    rolled = rolling.measure(folder, progress_log(rolling.KIND))
+    print(rolled.page())
+    return rolled.is_clean
+
+
 TRIALS = {
     kills.KIND: run_kills,
+    rolling.KIND: run_rolling,
     fuzz.KIND: run_fuzz,
     server_load.SOAK: run_soak,
     govern_faults.KIND: run_govern_faults,

@@ -5,6 +5,7 @@ call has an idempotency key. At the end each task exists exactly once, and each 
 given.
 """
 
+import asyncio
 import json
 import random
 import subprocess
@@ -15,9 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
+
 from bench import messages
 from bench.postgres import postgres
 from mcp_core.calling.stages.idempotency import KEY, REPEATED
+from mcp_core.db import address, open_database
+from mcp_todo.store import tasks
 from tests.forkserver.commands import command_path, commands
 
 KIND = "kills"
@@ -97,13 +102,16 @@ def _finish(trial: Trial, url: str, calls: int) -> None:
         process.stdin.write(_line(call))
         process.stdin.flush()
         _note(trial, process.stdout.readline())
-    process.stdin.write(_request(0, "list_tasks"))
-    process.stdin.flush()
-    result = json.loads(process.stdout.readline())["result"]
-    titles = Counter(task["title"] for task in json.loads(result["content"][0]["text"]))
     _end(process)
+    titles = Counter(asyncio.run(_titles(url)))
     trial.missing = sum(not titles[f"Task {call}"] for call in range(calls))
     trial.doubled = sum(count > 1 for count in titles.values())
+
+
+async def _titles(url: str) -> list[str]:
+    """The titles of all tasks; list_tasks shows the newest 5,000."""
+    async with open_database(address(url, "todo")) as database:
+        return await database.read(lambda connection: list(connection.execute(sa.select(tasks.c.title)).scalars()))
 
 
 def _note(trial: Trial, line: str) -> None:

