@@ -40,12 +40,12 @@ def versions_json(tool_version: str, service_version: str) -> str:
     return f'"toolVersion":{quoted(tool_version)},"serviceVersion":{quoted(service_version)}'
 
 
-def metadata_json(versions: str, context: ToolContext, seconds: float, *, cached: bool) -> str:
-    """The result of `ToolMetadata.to_json` as JSON text, for an answer that is being made."""
+def metadata_json(versions: str, context: ToolContext, seconds: float, *, cached: bool, lean: bool = False) -> str:
+    """The result of `ToolMetadata.to_json` as JSON text, for an answer that is being made. A lean one has no ids."""
+    ids = "" if lean else f'"traceId":"{context.trace_id}","correlationId":{quoted(context.correlation_id)},'
     return (
         f'{{{versions},"timestamp":"{context.timestamp}","executionTime":{seconds * 1000:.3f},'
-        f'"traceId":"{context.trace_id}","correlationId":{quoted(context.correlation_id)},'
-        f'"cached":{"true" if cached else "false"}}}'
+        f'{ids}"cached":{"true" if cached else "false"}}}'
     )
 
 

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -35,6 +36,7 @@ from mcp_core import (
     ToolContext,
     mcp_log,
 )
+from mcp_core.declare.spec import spec_of
 from mcp_core.settings.sources import add_options, from_options
 from toolcharter.serving.http import serve_http
 
@@ -339,6 +341,42 @@ def add_task_tools(app: App) -> None:
     app.tool(task="auto", asks=True)(test_tool_with_task)
 
 
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+
+
+async def json_schema_2020_12_tool(
+    name: str = "",
+    address: dict[str, str] | None = None,
+    contactMethod: Literal["phone", "email"] = "email",  # noqa: N803 - the suite's name
+    phone: str = "",
+    email: str = "",
+) -> str:
+    """Take what a schema that is written by hand allows."""
+    return " ".join((name, contactMethod, phone, email, *(address or {}).values()))
+
+
 def build(name: str, settings: Settings) -> App:
     app = App(
         name,
@@ -352,6 +390,7 @@ def build(name: str, settings: Settings) -> App:
     )
     for function in PLAIN:
         app.tool()(function)
+    app.registry.register(replace(spec_of(json_schema_2020_12_tool), input_schema=SCHEMA))
     if name == "asking":
         app.prompt(asks=True)(test_input_required_result_prompt)
         for function in ASKING:

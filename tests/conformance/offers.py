@@ -7,7 +7,6 @@ NO_LOG = "log messages to the client; 2026-07-28 deprecates them"
 NO_SAMPLING = "sampling; 2026-07-28 deprecates it"
 NO_ROOTS = "roots; 2026-07-28 deprecates them"
 NO_SUBSCRIPTIONS = "subscriptions: what changes is marked as not to be kept"
-NO_RAW_SCHEMA = "schemas written by hand: they are made from Python types"
 NO_RESUMPTION = "streams that can be resumed"
 NO_TASKS = "the tasks extension"
 
@@ -35,7 +34,6 @@ SCENARIOS = {
     "input-required-result-capability-check": NO_SAMPLING,
     "input-required-result-basic-list-roots": NO_ROOTS,
     "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
-    "json-schema-2020-12": NO_RAW_SCHEMA,
     "server-sse-polling": NO_RESUMPTION,
 }
 

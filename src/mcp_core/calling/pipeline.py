@@ -281,7 +281,13 @@ class Pipeline:
         metadata = None
         if self._hint_policy is not None:
             seconds = time.perf_counter() - recording.started
-            metadata = metadata_json(tool.versions, recording.call.context, seconds, cached=recording.cached is True)
+            metadata = metadata_json(
+                tool.versions,
+                recording.call.context,
+                seconds,
+                cached=recording.cached is True,
+                lean=self._policy.hints == "lean",
+            )
         answer = render(body, self._policy.format, metadata, structured=tool.structured)
         if tool.structured and recording.call.request.agent_id in SHOW_BOTH and not self._policy.repeat_text:
             answer = answer.without_copy()

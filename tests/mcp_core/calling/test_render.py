@@ -14,6 +14,7 @@ from tests.mcp_core.declared import query
 
 CONTEXT = ToolContext("b" * 32, "a" * 32, "agent", "1", "2026-07-28T10:00:00.000+00:00")
 METADATA = metadata_json(versions_json("1.0.0", "2.0.0"), CONTEXT, 0.0015, cached=False)
+LEAN = metadata_json(versions_json("1.0.0", "2.0.0"), CONTEXT, 0.0015, cached=False, lean=True)
 WIRE = {
     "toolVersion": "1.0.0",
     "serviceVersion": "2.0.0",
@@ -160,3 +161,8 @@ def test_the_size_of_an_answer_is_what_a_model_reads():
     assert (both.size, alone.size) == (len("[1]"), len('{"result":[1]}'))
     failed = render(BAD, "bare", None, structured="wrapped")
     assert failed.without_copy() == failed
+
+
+def test_lean_metadata_is_the_same_without_the_ids():
+    full, lean = json.loads(METADATA), json.loads(LEAN)
+    assert lean == {name: value for name, value in full.items() if name not in ("traceId", "correlationId")}
