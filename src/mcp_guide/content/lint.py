@@ -30,7 +30,7 @@ _NOT_WORDS = re.compile(r"\W+")
 _TEMPLATE = re.compile(r"\{\{[#/^>&{]?\s*([\w.-]{1,80})[^}\n]{0,80}\}\}")
 
 
-class Finding(NamedTuple):
+class DocumentFinding(NamedTuple):
     """Something to correct in a document."""
 
     path: str
@@ -59,7 +59,7 @@ def check_documents(view: ProjectView, expression: str | None, today: date) -> G
     return GuideResult.ok(value, message)
 
 
-def _findings(documents: Sequence[Document], known: Mapping[str, Document], today: date) -> Iterator[Finding]:
+def _findings(documents: Sequence[Document], known: Mapping[str, Document], today: date) -> Iterator[DocumentFinding]:
     for document in documents:
         text = document.text or ""
         prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
@@ -69,9 +69,9 @@ def _findings(documents: Sequence[Document], known: Mapping[str, Document], toda
             *_templates(prose),
             *_long_sections(text),
         ):
-            yield Finding(document.path, first + prose[:place].count("\n"), rule, problem)
+            yield DocumentFinding(document.path, first + prose[:place].count("\n"), rule, problem)
         for rule, problem in (*_front_matter(document, today), *(("front-matter", one) for one in document.warnings)):
-            yield Finding(document.path, 1, rule, problem)
+            yield DocumentFinding(document.path, 1, rule, problem)
     yield from _repeated_rules(documents)
 
 
@@ -134,7 +134,7 @@ def _front_matter(document: Document, today: date) -> Iterator[tuple[str, str]]:
                 yield "stale", f"It was to be reviewed by {due}."
 
 
-def _repeated_rules(documents: Sequence[Document]) -> Iterator[Finding]:
+def _repeated_rules(documents: Sequence[Document]) -> Iterator[DocumentFinding]:
     """List items that say the same as an earlier one, or its opposite."""
     seen: dict[str, tuple[str, bool]] = {}
     for document in documents:
@@ -148,6 +148,8 @@ def _repeated_rules(documents: Sequence[Document]) -> Iterator[Finding]:
             other, was_negative = seen.setdefault(words, (document.path, is_negative))
             line = first + text[: rule.start(1)].count("\n")
             if was_negative != is_negative:
-                yield Finding(document.path, line, "contradiction", f"{rule[1][:80]!r} is the opposite of {other}.")
+                yield DocumentFinding(
+                    document.path, line, "contradiction", f"{rule[1][:80]!r} is the opposite of {other}."
+                )
             elif other != document.path:
-                yield Finding(document.path, line, "duplicate", f"{rule[1][:80]!r} is in {other} too.")
+                yield DocumentFinding(document.path, line, "duplicate", f"{rule[1][:80]!r} is in {other} too.")

@@ -37,7 +37,7 @@ _GLOBS = ("globs", "applyTo", "paths")
 _ALWAYS = ("alwaysApply", "always")
 
 
-class Rule(NamedTuple):
+class PathRule(NamedTuple):
     """A document that applies to a path."""
 
     path: str
@@ -51,7 +51,7 @@ def get_rules(view: ProjectView, path: str, budget: int) -> GuideResult:
     relative = _relative_path(view, path)
     applying = (*_documents(view, relative), *_rule_files(view, relative))
     rules = list({rule.text.strip(): rule for rule in applying}.values())  # CLAUDE.md may be a copy of AGENTS.md
-    taken: list[Rule] = []
+    taken: list[PathRule] = []
     left_out: list[JsonObject] = []
     room = budget
     for rule in reversed(rules):  # the nearest first
@@ -89,17 +89,17 @@ def _relative_path(view: ProjectView, path: str) -> str:
     return "/".join(parts)
 
 
-def _documents(view: ProjectView, path: str) -> Iterator[Rule]:
+def _documents(view: ProjectView, path: str) -> Iterator[PathRule]:
     """The documents of all layers that apply, those without a glob of their own first."""
     flags = resolve_flags(view.configuration, view.project)
     roots = [tree.root for tree in view.tree.trees]
-    found: list[tuple[int, int, str, Rule]] = []
+    found: list[tuple[int, int, str, PathRule]] = []
     for one in find_all_documents(view).entries[:MAX_DOCUMENTS]:
         document = read_file(one)
         if isinstance(document, str) or not document.text or missing_flags(document, flags):
             continue
         if reason := _reason(document, path):
-            rule = Rule(one.path, document.text, reason)
+            rule = PathRule(one.path, document.text, reason)
             found.append((roots.index(one.entry.root), reason != "always", one.path, rule))
     return (rule for *_, rule in sorted(found, key=lambda one: one[:3]))
 
@@ -128,7 +128,7 @@ def _globs(extra: Any) -> list[str]:
     return [glob.strip() for glob in globs if glob.strip()]
 
 
-def _rule_files(view: ProjectView, path: str) -> Iterator[Rule]:
+def _rule_files(view: ProjectView, path: str) -> Iterator[PathRule]:
     """The rule files in the working folder and in the folders down to the path, from the top."""
     if view.project.folder is None:
         return
@@ -139,11 +139,11 @@ def _rule_files(view: ProjectView, path: str) -> Iterator[Rule]:
         inside = "/".join(path.split("/")[depth:])
         for name in _FOLDER_FILES:
             if document := _read(files, (*folder, *name.split("/"))):
-                yield Rule(document.path, document.text or "", f"{'/'.join(folder) or '.'}/")
+                yield PathRule(document.path, document.text or "", f"{'/'.join(folder) or '.'}/")
         for place, endings in _RULE_FOLDERS:
             for document in _in_folder(files, (*folder, *place.split("/")), endings):
                 if reason := _reason(document, inside) or _reason(document, path):
-                    yield Rule(document.path, document.text or "", reason)
+                    yield PathRule(document.path, document.text or "", reason)
 
 
 def _in_folder(files: Files, parts: tuple[str, ...], endings: Sequence[str]) -> Iterator[Document]:
