@@ -15,7 +15,7 @@ from mcp_core.declare.charter import CONSENT_FIELD
 from mcp_core.declare.schema import JsonSchema, json_schema, models_in_type
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.schema.adapt import adapt, fold
-from mcp_core.schema.fields import object_at
+from mcp_core.schema.fields import list_at, object_at
 
 Path = tuple[str, ...]
 _MAX_DEPTH = 4
@@ -49,7 +49,7 @@ def _user_of(caller: Caller) -> str | None:
 def taken_schema(model: type[BaseModel]) -> JsonSchema:
     """The schema of all that a model takes, also inside an object whose members the published schema leaves out.
 
-    The literal that states the person's request is not in it: nothing is ever read as that.
+    A literal with one value states what the person asked for or agreed to. It is not in it: nothing is read as that.
     """
     schema = json_schema(model)
     properties = {**schema["properties"]}
@@ -57,8 +57,12 @@ def taken_schema(model: type[BaseModel]) -> JsonSchema:
         shown, inner = properties.get(field.alias or name), list(models_in_type(field.annotation))
         if shown is not None and shown.get("type") == "object" and len(inner) == 1:
             properties[field.alias or name] = taken_schema(inner[0])
-    properties.pop(CONSENT_FIELD, None)
-    return {**schema, "properties": properties}
+    free = {name: inner for name, inner in properties.items() if not _is_statement(name, inner)}
+    return {**schema, "properties": free}
+
+
+def _is_statement(name: str, schema: JsonSchema) -> bool:
+    return name == CONSENT_FIELD or len(list_at(schema, "enum")) == 1
 
 
 def targets(spec: ToolSpec, path: Path, name: str) -> list[Path]:

@@ -152,6 +152,20 @@ async def test_nothing_is_read_as_the_consent_of_the_person():
             assert "Corrected" not in answer.text
 
 
+async def test_nothing_is_read_as_a_literal_with_one_value():
+    @mutation({"mode": "work"}, destructive=False)
+    async def switch(
+        mode: Annotated[Literal["plan", "work"], Field(description="Which.")],
+        user_consent: Annotated[Literal["WORK"] | None, Field(description="States that the user agreed.")] = None,
+    ) -> str:
+        return f"{mode} {user_consent}"
+
+    async with App("modes", tools=[switch]) as app:
+        for given in ({"user_consent": "work"}, {"userConsent": "WORK"}):
+            assert (await app.call("switch", {"mode": "Work", **given})).is_error
+        assert (await app.call("switch", {"mode": "Work", "user_consent": "WORK"})).text == "work WORK"
+
+
 async def test_a_note_has_no_secret():
     @query({"password": "x"})
     async def log_in(password: Annotated[str, Field(description="The password.")]) -> str:
