@@ -11,6 +11,7 @@
     │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
     │   ├── ElicitationUnsupported ConsentError       a protocol error, not a result         business
     │   └── UrlElicitationRequired ConsentError       a protocol error, not a result         business
+    ├── TasksUnsupported           ToolError          a protocol error, not a result         business
     ├── InvalidAnswer              AnswerError        the person's answers are not valid     business
     ├── RateLimited                RateLimitError     too many calls                         business
     ├── IdempotencyConflict        IdempotencyError   its key was used for another call      business
