@@ -366,7 +366,7 @@ async def test_the_deprecated_tool_works_with_a_notice(tmp_path: Path, log):
         answer = await answer_to(app, "create-card", {"deckId": "deck_2", "front": "the bread", "back": "le pain"})
         card = await answer_to(app, "review-next-card", {"deckId": "deck_2"})
         shown = {tool.name: tool.description for tool in app.list_tools()}["create-card"]
-    sentence = "since 2026-11-16; use create-note instead. Removal: 2027-05-16."
+    sentence = "since 1.0.0; use create-note instead. Removal: 2027-05-16."
     assert answer["data"]["fields"] == {"Front": "the bread", "Back": "le pain"}
     assert card["data"]["remaining"]["new"] > 0
     assert answer["agentHints"]["warnings"] == [
