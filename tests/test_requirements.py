@@ -20,7 +20,6 @@ ORIGINAL = TESTS.parent.parent / "shared" / "requirements.toml"
 
 # Lines whose server or command does not exist yet. Take a line out with the first test that holds it.
 PENDING: frozenset[str] = frozenset({
-    "PRO-4",
     *(f"APP-{n}" for n in range(1, 4)),
     *(f"TRU-{n}" for n in range(1, 5)),
     *(f"FAR-{n}" for n in (1, 2, 3)),

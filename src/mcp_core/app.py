@@ -1,10 +1,11 @@
 """`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, U
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
 from mcp_core.auth.static_tokens import EXAMPLE as STATIC_TOKENS
+from mcp_core.calling.changes import Change, ChangeNews, Changes, ResourceUpdate, TaskUpdate
 from mcp_core.calling.library import Library
-from mcp_core.calling.live_library import Changes, LiveLibrary, TaskUpdate
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.policy import CallPolicy, HintDetail
 from mcp_core.calling.provided import Made, Provided, Scope
 from mcp_core.calling.records import Answer, Question, Request
@@ -42,7 +44,7 @@ from mcp_core.process.extras import RequiresExtra, missing_extra
 from mcp_core.registry import ToolRegistry, listed_tools
 from mcp_core.settings.model import Settings
 from mcp_core.state.health import CHECK_SECONDS, DependencyCheck
-from mcp_core.state.interface import DependencyHealth, State
+from mcp_core.state.interface import DependencyHealth, State, StateUnavailable
 from mcp_core.state.memory import MemoryState
 from mcp_core.state.subscribers import Subscribers
 
@@ -61,6 +63,10 @@ logger = get_logger(__name__)
 T = TypeVar("T")
 
 _CALL = "tools/call"
+_DISABLED, _SWITCHED = "disabled-tools", "switched"
+_NONE: frozenset[str] = frozenset()
+DISABLED_SECONDS = 10 * 365 * 86_400.0
+"""How long a tool stays switched off, if nobody switches it on again."""
 DEFAULT_VERSION = "0.1.0"
 """The version of a server whose author has not given one."""
 MAX_CLIENTS = 10_000
@@ -165,12 +171,9 @@ class App:
         self.requests = RequestRecorder(self.telemetry)
         """Records requests that are not calls of tools."""
         self.library = make_library(self.registry, self.requests)
-        for function in prompts:
-            self.library.add_prompt(prompt_of(function))
-        for source in resources:
-            self.library.add_source(source)
-        if (documents := skill_source(skills)) is not None:
-            self.library.add_skills(documents)
+        self.news = ChangeNews(self._take_change)
+        """Changes that this process and others announce."""
+        self._add_to_library(prompts, resources, skills)
         tools = listed_tools(tools)
         self.lists_change = not tools or isinstance(self.library, LiveLibrary)
         """Whether its lists may change. Those of a server that was made with the list of its tools do not."""
@@ -183,7 +186,8 @@ class App:
         self._apply(settings or Settings())
         self.registry.register_all(tools)
         self._retire_tools()
-        self.changes = Changes(most=MAX_CLIENTS) if self.lists_change or self.has_tasks else None
+        is_told = self.lists_change or self.has_tasks or self.library.is_subscribable
+        self.changes = Changes(most=MAX_CLIENTS) if is_told else None
         """Notifies the clients that listen of changes. None for a server where nothing does."""
         self.pages: Callable[[str], Sequence[Any]] | None = None
         """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
@@ -207,6 +211,17 @@ class App:
         self._lock = asyncio.Lock()
 
     # --- putting it together ---------------------------------------------------------------------------
+
+    def _add_to_library(
+        self, prompts: Iterable[Callable[..., Any]], resources: Iterable[ResourceSource], skills: Skills
+    ) -> None:
+        self.library.spread = self.news.announce
+        for function in prompts:
+            self.library.add_prompt(prompt_of(function))
+        for source in resources:
+            self.library.add_source(source)
+        if (documents := skill_source(skills)) is not None:
+            self.library.add_skills(documents)
 
     def use_settings(self, settings: Settings) -> None:
         """Take what these settings were given, by options and the environment; the rest stays as it is.
@@ -377,12 +392,76 @@ class App:
         if self._pipeline is not None:
             self._pipeline.bind_tools()
         self.tools_version += 1
-        self.announce("tools")
+        self._tell("tools")
+
+    def tools_changed(self) -> None:
+        """Notify the clients of every process that the list of tools has changed."""
+        self.news.announce("tools")
 
     def announce(self, kind: Literal["tools", "prompts", "resources"]) -> None:
-        """Notify clients that a list has changed, if the app announces changes."""
+        """Notify the clients of this process that a list has changed, where clients are notified."""
+        self._tell(kind)
+
+    def _take_change(self, change: Change) -> None:
+        """Act on a change that this process or another has announced."""
+        if change == "tools":
+            self.tools_version += 1
+        if isinstance(change, ResourceUpdate):
+            self.library.notify(change.uri)
+        elif change == _SWITCHED:
+            self._switching = asyncio.ensure_future(self._read_disabled())
+        else:
+            self._tell(change)
+
+    def _tell(self, change: Change) -> None:
         if self.changes is not None:
-            self.changes.send(kind)
+            self.changes.send(change)
+
+    @property
+    def notifies_sessions(self) -> bool:
+        """Whether clients with a session are notified of changes."""
+        return self.lists_change or self.library.is_subscribable
+
+    # --- tools that are switched off -------------------------------------------------------------------
+
+    async def disable(self, tool: str, caller: Caller | None = None) -> None:
+        """Switch a tool off, by its undecorated name, for a caller or for all, at every process.
+
+        It is not listed any more, and a call is refused. With Redis, it stays so after a restart.
+        """
+        await self._shared.add_member(_DISABLED, self._switch(tool, caller), DISABLED_SECONDS)
+        await self._switched()
+
+    async def enable(self, tool: str, caller: Caller | None = None) -> None:
+        """Switch a tool on again that was switched off in the same way."""
+        await self._shared.remove_member(_DISABLED, self._switch(tool, caller))
+        await self._switched()
+
+    def _switch(self, tool: str, caller: Caller | None) -> str:
+        if self.registry.get(tool) is None:
+            raise UnknownTool(tool, self.registry.nearest(tool))
+        return json.dumps([tool, None if caller is None else caller.key])
+
+    async def _switched(self) -> None:
+        await self._read_disabled()
+        self.news.announce(_SWITCHED)
+
+    async def _read_disabled(self) -> None:
+        switched: dict[str, set[str | None]] = {}
+        for entry in await self._shared.members(_DISABLED):
+            tool, key = json.loads(entry)
+            switched.setdefault(tool, set()).add(key)
+        disabled = {tool: frozenset(keys) for tool, keys in switched.items()}
+        if self._pipeline is not None and disabled != self._pipeline.disabled:
+            self._pipeline.disabled = disabled
+            self._serve_new_tools()
+
+    def disabled_for(self, caller: Caller) -> frozenset[str]:
+        """The tools that are switched off for a caller, by their undecorated names."""
+        disabled = None if self._pipeline is None else self._pipeline.disabled
+        if not disabled:
+            return _NONE
+        return frozenset(tool for tool, keys in disabled.items() if None in keys or caller.key in keys)
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. It may be entered several times; the last exit closes it."""
@@ -462,6 +541,10 @@ class App:
         if self.settings.log_calls:
             self._pipeline.recorder.success_level = logging.INFO
         self.library.open(self._pipeline)
+        self.news.open(state)
+        stack.push_async_callback(self.news.close)
+        if not isinstance(state, MemoryState):
+            await self._hear_others()
 
     @contextmanager
     def keep_calls(self, keep: "Callable[[EndedCall], None]") -> Generator[None]:
@@ -481,6 +564,13 @@ class App:
         self._shared, self.is_used = state, True
         await self._make_provided(stack)
         return self._checks, self._looks
+
+    async def _hear_others(self) -> None:
+        """Take changes of other processes, and tools that were switched off before."""
+        if self.changes is not None:
+            with suppress(StateUnavailable):
+                await self.news.listen()
+                await self._read_disabled()
 
     async def _make_provided(self, stack: AsyncExitStack) -> None:
         try:
@@ -570,8 +660,7 @@ class App:
         return await open_task_store(self._shared, self.settings, self.name)
 
     def _task_changed(self, task_id: str) -> None:
-        if self.changes is not None:
-            self.changes.send(TaskUpdate(task_id))
+        self._tell(TaskUpdate(task_id))
 
     async def ask_library(
         self, method: str, request: Request, answer: Callable[[Request], Awaitable[T]]
@@ -671,7 +760,8 @@ class App:
 
     def list_tools(self, caller: Caller | None = None) -> list[ListedTool]:
         """The tools as an agent sees them, in a stable order: all, or those that a caller may use."""
-        specs = [spec for spec in self.registry.get_all() if spec.is_listed]
+        without = _NONE if caller is None else self.disabled_for(caller)
+        specs = [spec for spec in self.registry.get_all() if spec.is_listed and spec.name not in without]
         return [self._listed(spec) for spec in specs if caller is None or not caller.lacks(spec.permissions)]
 
     @property

@@ -242,6 +242,7 @@ async def read(uri: str) -> Content | None:
 RESOURCES = ResourceSource(
     "test://",
     read=read,
+    changes=True,
     fixed=[
         Resource("test://static-text", "static_text", "A text.", "text/plain"),
         Resource("test://static-binary", "static_binary", "An image.", "image/png"),

@@ -6,7 +6,6 @@ Take a line out when an App learns it; the suite then has to pass.
 NO_LOG = "log messages to the client; 2026-07-28 deprecates them"
 NO_SAMPLING = "sampling; 2026-07-28 deprecates it"
 NO_ROOTS = "roots; 2026-07-28 deprecates them"
-NO_SUBSCRIPTIONS = "subscriptions: what changes is marked as not to be kept"
 NO_RESUMPTION = "streams that can be resumed"
 NO_TASKS = "the tasks extension"
 
@@ -28,8 +27,6 @@ SCENARIOS = {
     "logging-set-level": NO_LOG,
     "tools-call-with-logging": NO_LOG,
     "tools-call-sampling": NO_SAMPLING,
-    "resources-subscribe": NO_SUBSCRIPTIONS,
-    "resources-unsubscribe": NO_SUBSCRIPTIONS,
     "input-required-result-basic-sampling": NO_SAMPLING,
     "input-required-result-capability-check": NO_SAMPLING,
     "input-required-result-basic-list-roots": NO_ROOTS,

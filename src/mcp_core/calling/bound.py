@@ -64,6 +64,8 @@ class BoundTool:
     deprecated: bool = False
     task: TaskPolicy = "never"
     """Whether a call may become a task."""
+    disabled_for: frozenset[str | None] = frozenset()
+    """The callers for whom it is switched off; None stands for all."""
 
 
 def bind(

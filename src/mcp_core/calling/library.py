@@ -8,10 +8,11 @@ import difflib
 import json
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core.auth import Caller
+from mcp_core.calling.changes import ResourceUpdate
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.content.blocks import Block, InvalidContent, write_blocks
@@ -94,6 +95,11 @@ class Library:
         self._bound_completers: dict[tuple[str, str], BoundTool] = {}
         self.skills: SkillSource | None = None
         self._bound_skills: BoundTool | None = None
+        self._watchers: dict[str, dict[int, Callable[[str], None]]] = {}
+        """The functions to call at changes of a resource, by its address."""
+        self._numbers = count()
+        self.spread: Callable[[ResourceUpdate | str], None] = lambda _: None
+        """Announces changes at every process."""
         self._calls: LibraryCalls | None = None
         """Runs functions, where the app is open."""
         self.check_everything: Callable[[], Awaitable[Sequence[DependencyHealth]]] | None = None
@@ -114,6 +120,7 @@ class Library:
             if taken.startswith(source.prefix) or source.prefix.startswith(taken):
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
+        source.libraries.add(self)
         self._completers |= source.completers
 
     def add_skills(self, source: SkillSource) -> None:
@@ -184,6 +191,44 @@ class Library:
     def has_completions(self) -> bool:
         """Whether an argument can be completed."""
         return bool(self._completers)
+
+    @property
+    def is_subscribable(self) -> bool:
+        """Whether clients can subscribe to resources."""
+        return any(source.changes for source in self._sources)
+
+    async def subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        """Call `updated` when a resource changes, until the function that is returned is called. Raises Refused."""
+        return await self._recorded("resources/subscribe", request, self._subscribe(uri, request, updated))
+
+    async def _subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        source = next((source for source in self._sources if uri.startswith(source.prefix)), None)
+        if source is None or not source.changes:
+            raise Refused(f"The resource {uri!r} does not change while the server runs.", "business", {"uri": uri})
+        if missing := request.caller.lacks(source.reader.permissions):
+            raise Refused(f"{uri!r} needs the permission {', '.join(missing)}.", "business", {"uri": uri})
+        self._watchers.setdefault(uri, {})[number := next(self._numbers)] = updated
+
+        def end() -> None:
+            watchers = self._watchers.get(uri, {})
+            watchers.pop(number, None)
+            if not watchers:
+                self._watchers.pop(uri, None)
+
+        return end
+
+    def resource_changed(self, uri: str) -> None:
+        """Notify clients at every process that a resource has changed."""
+        self.spread(ResourceUpdate(uri))
+
+    def resources_changed(self) -> None:
+        """Notify clients at every process that the list of resources has changed."""
+        self.spread("resources")
+
+    def notify(self, uri: str) -> None:
+        """Notify those who watch a resource here that it has changed."""
+        for updated in tuple(self._watchers.get(uri, {}).values()):
+            updated(uri)
 
     @property
     def has_changing_resources(self) -> bool:

@@ -2,38 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
 
 from mcp_core.calling.library import Library
 from mcp_core.calling.records import Request
-from mcp_core.state.subscribers import Subscribers
 from mcp_core.text.json_text import JsonObject
-
-
-class ResourceUpdate(NamedTuple):
-    """A resource has changed, and may be read again."""
-
-    uri: str
-
-
-class ElicitationComplete(NamedTuple):
-    """The person has finished at an address that they were asked to open."""
-
-    number: str
-
-
-class TaskUpdate(NamedTuple):
-    """The status of a task is another one."""
-
-    task_id: str
-
 
 ASKING = frozenset({"prompts/get", "resources/read"})
 """The requests during which a server may ask the person something."""
-Change = str | ResourceUpdate | ElicitationComplete | TaskUpdate
-"""The name of a list, a resource, or what one client waits for."""
-Changes = Subscribers[Change]
-"""Notifies clients of changes."""
 
 
 class LiveLibrary(Library, ABC):
@@ -42,6 +17,10 @@ class LiveLibrary(Library, ABC):
     def may_ask(self, method: str, name: str) -> bool:  # noqa: ARG002 - any of them may
         """Another server may ask during any of these requests."""
         return method in ASKING
+
+    @property
+    def is_subscribable(self) -> bool:
+        return True
 
     @abstractmethod
     async def answer(self, method: str, params: JsonObject, request: Request) -> JsonObject:

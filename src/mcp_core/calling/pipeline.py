@@ -9,8 +9,9 @@ was carried out before gets its first answer after step 6, and nothing is done a
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -95,6 +96,8 @@ class Pipeline:
         self._provided, self._threads = provided, threads
         self.consent_places = ConsentPlaces(state, telemetry.server)
         """The places where a person can confirm calls."""
+        self.disabled: Mapping[str, frozenset[str | None]] = {}
+        """The callers for whom a tool is switched off, by its undecorated name; None stands for all."""
         self._unknown_tool = unknown_tool()
         self.bind_tools()
 
@@ -104,10 +107,15 @@ class Pipeline:
         cached = (spec for spec in registry.get_all() if spec.cache_ttl is not None)
         self._cached_tags = frozenset(tag for spec in cached for tag in cache_tags(spec))
         self._tools = {
-            final: self.bind(registry.resolve(final), final, structured=structured)
+            final: self._switch(self.bind(registry.resolve(final), final, structured=structured))
             for final in registry.final_names().values()
         }
         self._rename = registry.mentions.rename if registry.mentions else None
+
+    def _switch(self, tool: BoundTool) -> BoundTool:
+        """A tool with those for whom it is switched off."""
+        keys = self.disabled.get(tool.spec.name)
+        return tool if keys is None else replace(tool, disabled_for=keys)
 
     def bind(
         self, spec: ToolSpec, final_name: str, *, check_returns: bool = True, structured: StructuredTools = "none"
@@ -162,7 +170,7 @@ class Pipeline:
         if tool.rate_limit is not None:
             hit = limit(call, tool, tool.rate_limit, self._state, self._policy.limits_without_redis)
             await (hit if self._never_waits else self._within_deadline(tool, hit))
-        if tool.permissions or tool.task == "always":
+        if tool.permissions or tool.task == "always" or tool.disabled_for:
             authorize(call, tool)
         arguments, arguments_json = parse(tool, call.request.arguments, record, call.request.caller)
         keyed = keyed_call(call, tool, arguments_json) if KEY in call.request.meta and not tool.read_only else None

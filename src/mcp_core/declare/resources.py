@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakSet
 
 from mcp_core.declare.checks import permission_problems
 from mcp_core.declare.completion import Complete, Completer, completer_of
@@ -12,6 +13,18 @@ from mcp_core.errors import DeclarationError, InvalidArguments
 
 TEXT = "text/plain"
 BYTES = "application/octet-stream"
+
+
+class Announces(Protocol):
+    """A library, which notifies clients of changes."""
+
+    def resource_changed(self, uri: str) -> None:
+        """Notify clients that a resource has changed."""
+        ...
+
+    def resources_changed(self) -> None:
+        """Notify clients that the list of resources has changed."""
+        ...
 
 
 class Resource(NamedTuple):
@@ -70,15 +83,29 @@ class ResourceSource:
     templates: Sequence[ResourceTemplate] = ()
     permissions: Sequence[str] = ()
     response_time: ResponseTime = "medium"
+    changes: bool = False
+    """Whether clients can subscribe to the resources: the author calls `changed` and `list_changed`."""
     ttl_ms: int = 0
     """How long clients may cache the content."""
     reader: ToolSpec = field(init=False, repr=False, compare=False)
     """The function that reads, as the pipeline's steps know it."""
     lister: ToolSpec | None = field(init=False, repr=False, compare=False)
     """The function that lists, in the same way."""
+    libraries: WeakSet[Announces] = field(init=False, repr=False, compare=False, default_factory=WeakSet["Announces"])
+    """The libraries that serve it."""
 
     completers: Mapping[tuple[str, str], Completer] = field(init=False, repr=False, compare=False)
     """Those of its templates, by template and name."""
+
+    def changed(self, uri: str) -> None:
+        """Notify clients that subscribe to a resource that it has changed. Call it after the change was written."""
+        for library in tuple(self.libraries):
+            library.resource_changed(uri)
+
+    def list_changed(self) -> None:
+        """Notify clients that resources were added or removed."""
+        for library in tuple(self.libraries):
+            library.resources_changed()
 
     def __post_init__(self) -> None:
         declared = Declaration(

@@ -180,9 +180,9 @@ class ByGrants(Generic[T]):
         self._make = make
         self._made: dict[object, T] = {}
 
-    def get(self, caller: Caller) -> T:
-        """The value for the permissions of this caller."""
-        key = (caller.grants, caller.denied) if caller.denied else caller.grants
+    def get(self, caller: Caller, without: frozenset[str] = frozenset()) -> T:
+        """The value for the permissions of this caller, who sees no tool that is in `without`."""
+        key = (caller.grants, caller.denied, without) if caller.denied or without else caller.grants
         made = self._made.get(key)
         if made is None:
             if len(self._made) >= MAX_LISTS:

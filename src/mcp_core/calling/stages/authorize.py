@@ -8,6 +8,8 @@ from mcp_core.errors import Conflict, PermissionDenied, TasksUnsupported
 def authorize(call: Call, tool: BoundTool) -> None:
     """Let the call pass, or refuse it without saying anything about the data."""
     request = call.request
+    if tool.disabled_for and (None in tool.disabled_for or request.caller.key in tool.disabled_for):
+        raise PermissionDenied(f"{call.final_name!r} is switched off at the moment.")
     if missing := request.caller.lacks(tool.permissions):
         names = ", ".join(missing)
         raise PermissionDenied(f"{call.final_name!r} needs the permission {names}, which this caller does not have.")

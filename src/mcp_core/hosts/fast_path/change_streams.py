@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import cast
 
 from mcp_core.app import App
-from mcp_core.calling.live_library import Changes
+from mcp_core.calling.changes import Changes
 from mcp_core.errors import Refused
 from mcp_core.hosts.fast_path.asgi import EventStream, HttpResponse, Receive, Send, wait_for_disconnect
 from mcp_core.hosts.fast_path.changes import (

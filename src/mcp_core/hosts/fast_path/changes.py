@@ -9,14 +9,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from mcp_core.app import App
-from mcp_core.calling.live_library import (
-    Change,
-    Changes,
-    ElicitationComplete,
-    LiveLibrary,
-    ResourceUpdate,
-    TaskUpdate,
-)
+from mcp_core.calling.changes import Change, Changes, ElicitationComplete, ResourceUpdate, TaskUpdate
 from mcp_core.errors import Refused
 from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer, RpcError, needs_tasks
 from mcp_core.state.subscribers import Subscriber
@@ -159,6 +152,7 @@ class ChangeListener:
         """
         meta: JsonObject = {} if subscription is None else {"_meta": {SUBSCRIPTION_KEY: subscription}}
         begun = False
+        await self._app.news.listen()
         async for change in self._changes.listen(idle_seconds, self._subscriber):
             if not begun and subscription is not None:
                 granted: JsonObject = {f"{one}ListChanged": True for one in kinds}
@@ -186,8 +180,7 @@ class ChangeListener:
 
 async def subscribe(app: App, uri: str, peer: Peer, updated: Callable[[str], None]) -> Callable[[], None]:
     """Call `updated` when a resource changes, until the function that is returned is called. Raises Refused."""
-    if not isinstance(app.library, LiveLibrary):
-        raise Refused(f"The resource {uri!r} does not change while the server runs.", "business", {"uri": uri})
+    await app.news.listen()
     return await app.library.subscribe(uri, peer.request(uri, None, {}), updated)
 
 

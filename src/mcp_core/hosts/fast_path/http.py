@@ -237,7 +237,7 @@ class HttpFastPath:
         try:
             if request.method == "initialize" and not peer.modern:
                 return await self._in_session.initialize_again(request, peer)
-            if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._is_live:
+            if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._app.library.is_subscribable:
                 return await self._changes.set_subscription(request, peer)
             result = await self._fast_path.answer(request.method, request.params, peer)
         except NotHandled:

@@ -206,7 +206,7 @@ class FastPath:
     async def _read(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request that calls no tool."""
         if method == "tools/list":
-            result = self._tool_lists.get(peer.caller)[peer.modern]
+            result = self._tool_lists.get(peer.caller, self.app.disabled_for(peer.caller))[peer.modern]
             if self._opening is not None:
                 self._opening.begin_soon()
         elif method == "resources/list" and not self.is_live and not self.app.library.has_changing_resources:
@@ -304,7 +304,7 @@ class FastPath:
 def _capabilities(app: App, *, prompts: bool) -> JsonObject:
     live = isinstance(app.library, LiveLibrary)
     capabilities: JsonObject = {
-        "resources": {"listChanged": live, "subscribe": live},
+        "resources": {"listChanged": app.library.is_subscribable, "subscribe": app.library.is_subscribable},
         "tools": {"listChanged": app.lists_change},
     }
     if prompts:

@@ -84,7 +84,7 @@ class SessionRequests:
         if method == "DELETE":
             await self._sessions.end(headers["mcp-session-id"])
             return HttpResponse(200, b"")
-        if body is None and self._app.lists_change and "text/event-stream" in headers.get("accept", ""):
+        if body is None and self._app.notifies_sessions and "text/event-stream" in headers.get("accept", ""):
             return RpcRequest("", SESSION_STREAM, {})
         if body is None:  # without lists that change, a session has no stream of its own
             return error_response(405, INVALID_REQUEST, "Method Not Allowed").with_header(b"allow", b"POST, DELETE")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, cast
 
-from mcp_core.calling.live_library import Changes
+from mcp_core.calling.changes import Changes
 from mcp_core.calling.requests import STDIO
 from mcp_core.context import ReportProgress
 from mcp_core.errors import Refused
@@ -184,7 +184,7 @@ class StdioConnection:
             changes = self._fast_path.app.changes
             if request.method == LISTEN and peer.modern and changes is not None:
                 result = await self._listen(request, peer, changes)
-            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and self._listener is not None and self._fast_path.is_live:
+            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and self._listener is not None:
                 result = await self._set_subscription(request, peer, self._listener)
             else:
                 result = await self._fast_path.answer(request.method, request.params, peer)
@@ -342,7 +342,7 @@ class StdioConnection:
         elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
             app = self._fast_path.app
-            if self._telling is None and app.changes is not None and app.lists_change and not self._modern:
+            if self._telling is None and app.changes is not None and app.notifies_sessions and not self._modern:
                 self._listener = ChangeListener(app, app.changes)
                 self._telling = asyncio.ensure_future(self._tell_changes(self._listener))
 

@@ -110,7 +110,8 @@ class _Handlers:
         if self._tools_version != self._app.tools_version:
             self._tools_version, self._tools = self._app.tools_version, ByGrants(self._write_tools)
         self._record(ctx, "tools/list")
-        return self._tools.get(self._caller(ctx))
+        caller = self._caller(ctx)
+        return self._tools.get(caller, self._app.disabled_for(caller))
 
     def _record(self, ctx: Context, method: str) -> None:
         wire.mark_recorded(ctx)
