@@ -91,6 +91,8 @@ class Introspection:
             return f"its iss is {claims['iss']!r:.200}, but --oidc is {self._issuer!r}"
         if not any(isinstance(one, str) and one in self._audiences for one in audiences):
             return other_audience(claims.get("aud"), self._audiences)
+        if any(_number(claims, name, 0.0) >= _MAX_TIME for name in ("exp", "nbf")):
+            return "its exp or nbf is not a time"
         if _number(claims, "exp", math.inf) + LEEWAY_SECONDS <= now:
             return "it has expired"
         if _number(claims, "nbf", 0.0) - LEEWAY_SECONDS > now:
@@ -98,6 +100,10 @@ class Introspection:
         return None
 
 
+_MAX_TIME = 1e12
+"""A number of 400 digits is no time, and cannot be converted."""
+
+
 def _number(claims: dict[str, Any], name: str, default: float) -> float:
     value = claims.get(name)
-    return float(value) if isinstance(value, int | float) else default
+    return float(min(value, _MAX_TIME)) if isinstance(value, int | float) else default

@@ -43,6 +43,7 @@ class JwtTokens:
             if key is None:
                 raise jwt.InvalidKeyError("no key of the issuer has this id and algorithm")
             claims = self._decode(token, key.key, key.algorithms)
+            expires = float(claims["exp"])
         except (jwt.InvalidAudienceError, jwt.InvalidIssuerError) as error:
             # The signature is valid, so the issuer wrote these claims.
             claims = jwt.decode(token, options={"verify_signature": False})
@@ -51,7 +52,7 @@ class JwtTokens:
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             logger.info("An access token was refused: %s", error)
             return None
-        return verified_claims(claims, self._permissions.user_claim, float(claims["exp"]) + LEEWAY_SECONDS)
+        return verified_claims(claims, self._permissions.user_claim, expires + LEEWAY_SECONDS)
 
     def _other_target(self, claims: dict[str, Any], error: jwt.InvalidTokenError) -> str:
         if isinstance(error, jwt.InvalidIssuerError):

@@ -1,5 +1,6 @@
 """Who calls over HTTP, and from which hosts and origins requests are allowed. Checked before the protocol is read."""
 
+import re
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -208,6 +209,12 @@ def allowed_origins(settings: Settings) -> list[str]:
     return [*settings.allow_origins, *(f"{scheme}://{host}" for scheme in schemes for host in allowed_hosts(settings))]
 
 
+_PORT = re.compile("[0-9]{0,5}")
+
+
 def is_allowed(value: str, allowed: frozenset[str]) -> bool:
     """Whether the value of a header is allowed, as it is or with any port."""
-    return value in allowed or f"{value.rpartition(':')[0]}:*" in allowed
+    if value in allowed:
+        return True
+    host, _, port = value.rpartition(":")
+    return _PORT.fullmatch(port) is not None and f"{host}:*" in allowed

@@ -201,10 +201,11 @@ def _print_report(report: TrailReport, *, keyed: bool) -> int:
     if report.fragments:
         print(f"{count(report.fragments, 'line')} without a record, such as a full disk leaves")
     if report.unchecked and not keyed:
-        print(f"{count(report.unchecked, 'record')} cannot be checked without --audit-key")
+        unchecked = count(report.unchecked, "record")
+        print(f"{unchecked} cannot be checked: give the key of the trail with --audit-key", file=sys.stderr)
     for place, text in report.problems:
         print(escape_invisible(f"{place}: {text}"), file=sys.stderr)
     total = count(sum(chain.records for chain in report.chains.values()), "record")
     verdict = f"{count(len(report.problems), 'problem')} found" if report.problems else "no problems found"
     print(f"{total} in {count(len(report.chains), 'chain')}: {verdict}")
-    return BROKEN if report.problems else os.EX_OK
+    return BROKEN if report.problems or report.unchecked else os.EX_OK

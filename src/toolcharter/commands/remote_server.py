@@ -21,7 +21,7 @@ async def open_remote(
     # `from toolcharter import` would load the public names, and with them the framework.
     from toolcharter.remote import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
-    ask = ask_on_terminal if attended else _decline
+    ask = _decline if not attended else ask_on_terminal if sys.stdin.isatty() else None
     limit: float | None = options.timeout
     timeouts = client.DEFAULT_TIMEOUTS if limit is None else client.Timeouts(limit, limit)
     if options.command:

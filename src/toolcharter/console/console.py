@@ -21,7 +21,7 @@ from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
 from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK, SIGN_IN, SIGN_OUT, html_document
-from toolcharter.console.page import CSRF_FIELD, ConsolePage, View
+from toolcharter.console.page import CSRF_FIELD, BadParameter, ConsolePage, View
 from toolcharter.console.pages import all_pages
 from toolcharter.console.rights import waiting_for
 from toolcharter.console.server_pages import pages_of_servers
@@ -41,6 +41,8 @@ logger = get_logger(__name__)
 
 _UNAVAILABLE = "The server cannot reach what its processes share, which signed-in browsers need. Try again in a moment."
 _TITLES = {
+    HTTPStatus.BAD_REQUEST: "Not understood",
+    HTTPStatus.NOT_FOUND: "Not found",
     HTTPStatus.FORBIDDEN: "Not done",
     HTTPStatus.SERVICE_UNAVAILABLE: "Not available",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
@@ -226,6 +228,8 @@ def _secured(endpoint: Endpoint) -> Endpoint:
             response = await endpoint(request)
         except StateUnavailable:
             response = _problem(request, HTTPStatus.SERVICE_UNAVAILABLE, _UNAVAILABLE)
+        except BadParameter as error:
+            response = _problem(request, HTTPStatus.BAD_REQUEST, str(error))
         except Exception:
             error_id = f"err-{os.urandom(6).hex()}"
             logger.exception("The page %s failed. Error id %s", request.url.path, error_id)

@@ -12,6 +12,8 @@ POLICY: Final = (
 )
 """Scripts and styles come from files of ours, and no script can turn text into markup."""
 
+_PORTS = {"http": 80, "https": 443}
+
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -32,4 +34,11 @@ def is_same_origin(request: Request, allowed: tuple[str, ...]) -> bool:
     origin = request.headers.get("origin", "")
     if origin in allowed:
         return True
-    return site == "same-origin" and bool(origin) and urlsplit(origin).netloc == request.headers.get("host")
+    try:
+        parsed = urlsplit(origin)
+        sender = (parsed.hostname, parsed.port)
+        here = urlsplit(f"//{request.headers.get('host', '')}")
+        is_here = sender in {(here.hostname, here.port), (here.hostname, here.port or _PORTS.get(parsed.scheme))}
+    except ValueError:
+        return False
+    return site == "same-origin" and bool(parsed.hostname) and not parsed.username and is_here

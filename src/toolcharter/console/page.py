@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from toolcharter.console.console import Console
 
 CSRF_FIELD = "csrf"
+_MAX_DIGITS, _MAX_SHOWN = 15, 40
+
+
+class BadParameter(Exception):
+    """A parameter of the address that is not valid. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,15 @@ class View:
     def parameter(self, name: str) -> str:
         """A parameter of the address, such as `q` in `?q=text`; empty if it is missing."""
         return self.request.query_params.get(name, "")
+
+    def number(self, name: str, text: str | None = None) -> int | None:
+        """A parameter that is a whole number; None if it is missing. Raises BadParameter."""
+        text = self.parameter(name) if text is None else text
+        if not text:
+            return None
+        if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
+            raise BadParameter(f"{name}={text[:_MAX_SHOWN]!r} is not a number that this page can use.")
+        return int(text)
 
     def part(self, name: str) -> str:
         """A part of the path, such as `server` in `/console/tools/{server}`."""

@@ -67,13 +67,14 @@ class BrowserSessions:
     async def begin(self, tokens: Tokens) -> str:
         """Keep the token of a caller. Returns the secret for the cookie. Raises StateUnavailable."""
         session = BrowserSession(secrets.token_urlsafe(32), tokens, time.time() + SECONDS)
-        await self._app.state.reserve(_key(session.secret), _encrypt(session), SECONDS)
+        text = _encrypt(session, await self._app.seal_key())
+        await self._app.state.reserve(_key(session.secret), text, SECONDS)
         return session.secret
 
     async def find(self, secret: str) -> BrowserSession | None:
         """The session of a cookie; None if it has ended. Raises StateUnavailable."""
         text = await self._app.state.reserved(_key(secret)) if secret else None
-        session = _decrypt(secret, text) if text else None
+        session = _decrypt(secret, text, await self._app.seal_key()) if text else None
         if session is not None and session.tokens.refresh and time.time() >= session.tokens.renew_at:
             return await self._renew(session)
         return session
@@ -87,7 +88,8 @@ class BrowserSessions:
             renewed = session._replace(tokens=await self._provider.renew(session.tokens.refresh))
         except IdentityUnavailable:
             return session
-        await self._app.state.replace(_key(session.secret), _encrypt(renewed), max(1.0, session.ends - time.time()))
+        text = _encrypt(renewed, await self._app.seal_key())
+        await self._app.state.replace(_key(session.secret), text, max(1.0, session.ends - time.time()))
         return renewed
 
     async def end(self, session: BrowserSession) -> None:
@@ -131,18 +133,24 @@ def _key(secret: str) -> str:
     return "console:" + hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _cipher(secret: str) -> "AESGCM":
+def _cipher(secret: str, server_key: bytes) -> "AESGCM":
+    """The cipher of a session. With the key of the server, so that nobody else can make one for a cookie."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - 15 ms, only with sign-in
 
-    return AESGCM(hashlib.sha256(b"console\0" + secret.encode()).digest())
+    return AESGCM(hmac.digest(server_key, b"session\0" + secret.encode(), "sha256"))
 
 
-def _encrypt(session: BrowserSession) -> str:
+def _encrypt(session: BrowserSession, server_key: bytes) -> str:
     nonce, text = secrets.token_bytes(_NONCE), json.dumps([session.ends, *session.tokens])
-    return (nonce + _cipher(session.secret).encrypt(nonce, text.encode(), None)).hex()
+    return (nonce + _cipher(session.secret, server_key).encrypt(nonce, text.encode(), None)).hex()
 
 
-def _decrypt(secret: str, text: str) -> BrowserSession:
+def _decrypt(secret: str, text: str, server_key: bytes) -> BrowserSession | None:
+    from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - with the cipher
+
     content = bytes.fromhex(text)
-    ends, *tokens = json.loads(_cipher(secret).decrypt(content[:_NONCE], content[_NONCE:], None))
+    try:
+        ends, *tokens = json.loads(_cipher(secret, server_key).decrypt(content[:_NONCE], content[_NONCE:], None))
+    except InvalidTag:
+        return None  # another server made it
     return BrowserSession(secret, Tokens(*tokens), ends)

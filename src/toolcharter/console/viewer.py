@@ -59,6 +59,8 @@ class Viewers:
     async def find(self, request: Request) -> Viewer:
         """The viewer of a page. Raises NotIdentified, and StateUnavailable where sessions cannot be read."""
         authorization = request.headers.get("authorization", "")
+        if authorization.partition(" ")[0].lower() != "bearer":
+            authorization = ""  # browsers send credentials of other schemes for pages of other origins too
         session = None
         if self._guarded and not authorization:
             session = await self._sessions.find(request.cookies.get(cookie_name(request), ""))

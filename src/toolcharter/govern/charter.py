@@ -63,12 +63,14 @@ def _check_public_url(text: str) -> str:
 Rate = Annotated[str, AfterValidator(_check_rate)]
 PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 SecretPlace = Annotated[str, AfterValidator(_check_secret)]
+ALL = "all"
+"""The name of the server that has the tools of all."""
 Consent = Literal["required", "if_possible", "never"]
 
 
 def is_name(text: str) -> bool:
     """Whether a server can have this name."""
-    return _NAME.fullmatch(text) is not None
+    return _NAME.fullmatch(text) is not None and text != ALL
 
 
 class _Table(BaseModel):
@@ -291,6 +293,8 @@ class Charter(_Table):
     @model_validator(mode="after")
     def _valid_names(self) -> "Charter":
         for name in self.upstream:
+            if name == ALL:
+                raise ValueError(f"upstream {name!r}: this is the address of all servers together; use another name")
             if not is_name(name):
                 raise ValueError(f"upstream {name!r}: a name has lower-case letters, digits and '-', at most 32")
         for table, patterns, what in (

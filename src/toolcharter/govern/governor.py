@@ -22,7 +22,7 @@ from mcp_core.settings.model import Settings
 from mcp_core.state.interface import DependencyHealth
 from toolcharter.contract.lock import Lock
 from toolcharter.govern.callers_sign_ins import CallersSignIns
-from toolcharter.govern.charter import Charter
+from toolcharter.govern.charter import ALL, Charter
 from toolcharter.govern.intent import read_intents
 from toolcharter.govern.offers import offers_of
 from toolcharter.govern.pins import (
@@ -49,7 +49,6 @@ from toolcharter.govern.upstream.upstream import Upstream
 
 logger = logging.getLogger(__name__)
 
-ALL = "all"
 """The name of the app with the tools of all upstreams."""
 _CHECK_SECONDS = 1.0
 """How often is looked for idle connections, and for approvals of other processes."""

@@ -85,7 +85,7 @@ class ServerUnreachable(Exception):
 
 @asynccontextmanager
 async def connect(
-    url: str, token: str | None, ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    url: str, token: str | None, ask: Ask | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
@@ -138,7 +138,7 @@ def _explain(rejection: httpx2.Response, url: str, *, has_token: bool) -> str:
 @asynccontextmanager
 async def start(
     command: Sequence[str],
-    ask: Ask,
+    ask: Ask | None,
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
     *,
     show_log: bool = False,
@@ -206,7 +206,7 @@ class _StrayLines(logging.Filter):
 
 @asynccontextmanager
 async def open_object(
-    server: Any, name: str, ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    server: Any, name: str, ask: Ask | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server object of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
     low_level = getattr(server, "_mcp_server", server)
@@ -217,7 +217,7 @@ async def open_object(
 
 
 @asynccontextmanager
-async def _open(server: Any, ask: Ask, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
+async def _open(server: Any, ask: Ask | None, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
     async with AsyncExitStack() as stack:
         async with asyncio.timeout(timeouts.answer):
             client = await stack.enter_async_context(_client(server, ask, timeouts))
@@ -230,18 +230,20 @@ async def _accept_result(name: str, result: types.CallToolResult) -> None:
     """Accept every result; the rules of the verifier compare it with its schema."""
 
 
-def _client(server: Any, ask: Ask, timeouts: Timeouts) -> Client:
+def _client(server: Any, ask: Ask | None, timeouts: Timeouts) -> Client:
+    """A client. Without `ask`, it does not say that it can ask a person."""
     questions = 0
 
     async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         nonlocal questions
         questions += 1
-        accepted = questions <= MAX_QUESTIONS and await ask(params.message)
+        accepted = questions <= MAX_QUESTIONS and ask is not None and await ask(params.message)
         action = "accept" if accepted else "decline"
         return types.ElicitResult(action=action, content={CONFIRM: True} if accepted else None)
 
     us = types.Implementation(name="toolcharter", version=version("toolcharter"))
-    return Client(server, elicitation_callback=elicit, read_timeout_seconds=timeouts.answer, client_info=us)
+    callback = elicit if ask is not None else None
+    return Client(server, elicitation_callback=callback, read_timeout_seconds=timeouts.answer, client_info=us)
 
 
 @asynccontextmanager

@@ -82,6 +82,7 @@ class DirectHeads:
             or parser.get_http_version() != "1.1"
             or len(names) > self._limits.headers
             or names.count(b"content-length") != 1
+            or names.count(b"host") != 1
             or names.count(b"connection") > 1
             or not _NEVER_DIRECT.isdisjoint(names)
         ):

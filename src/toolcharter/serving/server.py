@@ -2,9 +2,11 @@
 
 import asyncio
 import importlib.util
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.responses import PlainTextResponse
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
 
 
+_VERSIONS = ("1.1", "1.0")
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]++\]|[^\[\]:@/\s]*+)(?::[0-9]{0,5})?")
 _FOR_PROBES = ("/health", "/metrics", "/.well-known/")
 """Probes and collectors use the address of the machine, so these paths are served under every name."""
 
@@ -98,6 +102,8 @@ class Site:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
         if scope["type"] == "lifespan":
             return await self.pages(scope, receive, send)
+        if scope["type"] == "http" and (problem := _head_problem(scope)):
+            return await problem(scope, receive, send)
         if self.proxies is not None:
             self.proxies.apply(scope)
         if front is None or scope["type"] != "http":
@@ -195,6 +201,17 @@ class Site:
     async def metrics(self) -> str:
         """The figures of this process, for Prometheus."""
         return prometheus([*(app.telemetry for app in self.apps), self.counts.telemetry])
+
+
+def _head_problem(scope: Any) -> PlainTextResponse | None:
+    """The error for a head that two servers could understand in two ways."""
+    if scope["http_version"] not in _VERSIONS:
+        return PlainTextResponse("Send HTTP/1.1.", HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
+    if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+        return PlainTextResponse("Send one Host header.", HTTPStatus.BAD_REQUEST)
+    if not _HOST.fullmatch(_header(scope, b"host")):
+        return PlainTextResponse("The Host header is not a name and a port.", HTTPStatus.BAD_REQUEST)
+    return None
 
 
 def _header(scope: Any, name: bytes) -> str:

@@ -100,6 +100,7 @@ REFUSED: dict[str, Callable[[Issuer], str]] = {
     "without an audience": lambda i: i.token(aud=None),
     "expired": lambda i: i.token(exp=NOW - 30),
     "without an expiry": lambda i: i.token(exp=None),
+    "with an expiry of 400 digits": lambda i: i.token(exp=10**400),
     "not yet valid": lambda i: i.token(nbf=NOW + 3600),
     "issued in the future": lambda i: i.token(iat=NOW + 3600),
     "from another issuer": lambda i: i.token(iss="https://other.example"),

@@ -97,6 +97,16 @@ def test_verify_says_what_is_there_and_fails_after_a_change(capsys, tmp_path: Pa
     assert "records 4 to 7 at least" in errors
 
 
+def test_verify_of_a_keyed_trail_fails_without_its_key(capsys, tmp_path: Path):
+    key, target = tmp_path / "key", tmp_path / "audit.jsonl"
+    key.write_text("k" * 32)
+    settings = Settings(audit=str(target), audit_key=key)
+    asyncio.run(calls(App("test", version="1.0.0", tools=[double, crash], settings=settings)))
+    assert run(capsys, "audit", "verify", str(target), "--audit-key", str(key))[0] == 0
+    code, _, errors = run(capsys, "audit", "verify", str(target))
+    assert (code, errors) == (1, "7 records cannot be checked: give the key of the trail with --audit-key\n")
+
+
 @pytest.mark.parametrize("kind", ["file", "database"])
 def test_follow_goes_on_with_new_records_also_after_a_rotation(tmp_path: Path, kind: str):
     path = tmp_path / "audit.jsonl"

@@ -143,6 +143,42 @@ async def test_a_form_that_is_out_of_date_is_answered_with_a_page():
     assert "<p>The page is out of date. Load it again.</p>" in answer.text
 
 
+@pytest.mark.parametrize("scheme", ["Basic", "Digest", "x"])
+async def test_credentials_that_a_browser_adds_by_itself_do_not_prove_that_a_page_of_ours_asks(scheme: str):
+    async with visited(targets.load("todo", Settings(user="ana"))) as http:
+        headers = {"Origin": "https://evil.example", "Authorization": f"{scheme} YW5hOng="}
+        answer = await http.post("/console/todo", data={"change": "add", "title": "x"}, headers=headers)
+    assert (answer.status_code, "another origin" in answer.text) == (403, True)
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://127.0.0.1:8000@evil.example", "http://127.0.0.1:9000", "null", "http://[", ""]
+)
+async def test_an_origin_that_is_only_like_ours_is_refused(origin: str):
+    async with visited(targets.load("todo", Settings(user="ana"))) as http:
+        csrf = csrf_in((await http.get("/console/todo")).text)
+        answer = await http.post("/console/todo", data={"change": "add", "csrf": csrf}, headers={"Origin": origin})
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("text", ["9" * 400, "9" * 5000, "-1", "x", "\u0663", "1e9"])
+async def test_a_number_that_no_page_can_use_is_answered_with_400(text: str):
+    async with visited(demo()) as http:
+        tools = await http.get("/console/tools", params={"page": text}, headers=HTML)
+        call = await http.get(f"/console/live/call/{text}", headers=HTML)
+    assert (tools.status_code, "is not a number that this page can use" in tools.text) == (400, True)
+    assert call.status_code in (400, 404)
+
+
+async def test_a_session_that_another_server_made_is_of_no_use(tokens: Path):
+    app = demo(tokens=tokens)
+    async with visited(app) as http:
+        await sign_in(http, "ana-token")
+        assert (await http.get("/console/tools", headers=HTML)).status_code == 200
+        app.state._key = bytes(32)
+        assert (await http.get("/console/tools", headers=HTML)).status_code == 303
+
+
 async def test_the_short_address_leads_to_the_first_page():
     async with visited(demo()) as http:
         assert (await http.get("/console")).headers["location"] == "/"

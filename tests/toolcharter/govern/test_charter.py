@@ -36,6 +36,7 @@ SERVER = '[upstream.files]\ncommand = ["files"]\n'
         (SERVER + '[tools.read]\nallow = true\n', 'tools."read": a pattern is SERVER:TOOL'),
         (SERVER + '[tools."a:b".answers]\nredact = ["("]\n', "redact: '(' is not a regular expression"),
         (SERVER + '[tools."a:b"]\narguments.path = { folder = "work" }\n', "folder 'work' must be an absolute path"),
+        ('[upstream.all]\ncommand = ["x"]\n', "upstream 'all': this is the address of all servers together"),
         ('[upstream."My Files"]\ncommand = ["x"]\n', "a name has lower-case letters, digits and '-'"),
     ],
 )  # fmt: skip

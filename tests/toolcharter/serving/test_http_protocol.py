@@ -23,7 +23,7 @@ from tests.conftest import Log
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.fast_path import messages
 from tests.mcp_core.hosts.fast_path.test_differential_http import Asked, Side, ask
-from tests.toolcharter.serving.raw_http import MODERN, call_bytes, connection, data_of, response, serving, until
+from tests.toolcharter.serving.raw_http import MODERN, Parser, call_bytes, connection, data_of, response, serving, until
 from toolcharter.serving.direct_heads import DirectHeads
 from toolcharter.serving.http_protocol import HttpProtocol
 
@@ -551,3 +551,28 @@ async def test_a_client_that_does_not_read_is_not_answered_further_and_then_clos
 async def first_connection(site: Any) -> Any:
     await until(lambda: bool(site.connections._open))
     return site.connections._open
+
+
+@pytest.mark.parametrize("parser", ["httptools", "h11"])
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        (b"Host: 127.0.0.1\r\n", b"Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n", 400),
+        (b" HTTP/1.1\r\n", b" HTTP/2.0\r\n", 505),
+    ],
+    ids=["two hosts", "another version"],
+)
+async def test_a_head_that_two_servers_could_read_in_two_ways_is_refused(parser: Parser, old, new, status: int):
+    async with serving(make_app(), parser) as (_, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("add", a=1, b=2).replace(old, new))
+        assert (await response(reader))[0] in (status, 400)
+
+
+async def test_a_body_in_utf_16_is_refused():
+    head, _, body = call_bytes("add", a=1, b=2).partition(b"\r\n\r\n")
+    other = body.decode().encode("utf-16")
+    head = head.replace(b"Content-Length: %d" % len(body), b"Content-Length: %d" % len(other))
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        writer.write(head + b"\r\n\r\n" + other)
+        status, _, text = await response(reader)
+    assert (status, b"Send it in UTF-8." in text) == (400, True)

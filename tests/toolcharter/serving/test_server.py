@@ -64,3 +64,13 @@ async def test_a_page_of_an_allowed_origin_calls_a_tool_from_a_browser(fast_path
     assert '\\"data\\":5' in answer.text
     assert refused.status_code == 403
     assert not {"access-control-allow-origin"} & {*foreign.headers, *refused.headers}
+
+
+@pytest.mark.parametrize("host", ["localhost:8000@evil.example", "localhost:123456", "localhost:8000.evil", "[::1]:x"])
+async def test_a_host_or_origin_that_only_begins_like_an_allowed_one_is_refused(host: str):
+    site = Site([targets.load("demo", Settings())], BASE)
+    async with site.open(), browse(site) as http:
+        page = await http.get("/", headers={"Host": host})
+        call = await http.post("/mcp", json=CALL, headers=CALL_HEADERS | {"Host": host})
+        origin = await http.post("/mcp", json=CALL, headers=CALL_HEADERS | {"Origin": f"http://{host}"})
+    assert (page.status_code, call.status_code, origin.status_code) == (400, 400, 403)

@@ -22,6 +22,7 @@ from mcp_core.hosts.fast_path.jsonrpc import (
     RpcRequest,
     decode,
     error_message,
+    has_nul,
     parse_request,
     result_message,
 )
@@ -37,6 +38,7 @@ from mcp_core.hosts.protocol import (
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
     MODERN,
+    PARSE_ERROR,
     Peer,
     RpcError,
     method_not_found,
@@ -104,6 +106,9 @@ class HttpFastPath:
                 if len(body) > self.max_body:
                     record_http(self._app, scope, TOO_LARGE, caller)
                     return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
+            if head.host_problem is not None and head.has_media_types and "mcp-session-id" not in head.headers:
+                record_http(self._app, scope, head.host_problem.status, caller)
+                return await head.host_problem.send(send)
             request = await self._read_request(scope["method"], head, scope, caller, body)
             if isinstance(request, HttpResponse):
                 return await request.send(send)
@@ -205,6 +210,11 @@ class HttpFastPath:
         return request
 
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
+        if body is not None and has_nul(body):
+            record_http(self._app, scope, HTTPStatus.BAD_REQUEST)
+            error = RpcError(PARSE_ERROR, "The body is not JSON in UTF-8. Send it in UTF-8.")
+            await HttpResponse(HTTPStatus.BAD_REQUEST, error_message(None, error)).send(send)
+            return
         application = await self._sdk.application()
         if application is None:
             record_http(self._app, scope, HTTPStatus.INTERNAL_SERVER_ERROR)

@@ -26,6 +26,11 @@ decode: Callable[[bytes], Any] = from_json
 """Reads a JSON text as the SDK does. Raises ValueError."""
 
 
+def has_nul(body: bytes) -> bool:
+    """Whether a body has a byte that JSON in UTF-8 never has. The SDK takes UTF-16 too, which others read otherwise."""
+    return b"\0" in body
+
+
 def parse_request(message: Any) -> RpcRequest | None:
     """The request that a decoded message is; None where it is not a well-formed request."""
     fields: Any = message

@@ -140,9 +140,9 @@ async def _list(view: View) -> Response:
     log = view.console.site.call_log
     if log is None:
         return JSONResponse({"error": _not_kept(view)}, 404)
-    before = view.parameter("before")
+    before = view.number("before")
     last = await log.store.last_id()  # first: a call that is written meanwhile must not be missed
-    found = await log.store.find(wanted_calls(view), int(before) if before.isdecimal() else None, AT_ONCE)
+    found = await log.store.find(wanted_calls(view), before, AT_ONCE)
     last = max(last, found[0].id) if found else last
     return JSONResponse({"calls": _rows(found), "more": len(found) == AT_ONCE, "last": last})
 
@@ -157,8 +157,8 @@ async def _events(view: View) -> Response:
         return JSONResponse({"error": _not_kept(view)}, 404)
     if log.feed.is_full:
         return too_many()
-    after = view.request.headers.get("last-event-id") or view.parameter("after")
-    return event_stream(_new_calls(log, wanted_calls(view), int(after) if after.isdecimal() else None))
+    after = view.number("after", view.request.headers.get("last-event-id"))
+    return event_stream(_new_calls(log, wanted_calls(view), after))
 
 
 async def _new_calls(log: CallLog, wanted: CallFilter, last: int | None) -> AsyncGenerator[str | None]:

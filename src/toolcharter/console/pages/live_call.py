@@ -27,7 +27,7 @@ _GONE = "This call does not exist, or is no longer kept."
 
 async def _show(view: View) -> Response:
     log, number = view.console.site.call_log, view.part("number")
-    entry = await log.store.get(int(number)) if log is not None and number.isdecimal() else None
+    entry = await log.store.get(view.number("number", number) or 0) if log is not None else None
     visible = visible_calls(view.viewer)
     if entry is None or not CallFilter(visible).allows(entry):
         return view.not_found(_GONE)

@@ -48,8 +48,7 @@ def _find(view: View) -> list[CatalogueEntry]:
 
 
 def _page_number(view: View) -> int:
-    text = view.parameter("page")
-    return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < len(str(PAGE_SIZE**2)) else 1
+    return max(1, view.number("page") or 1)
 
 
 def _json(entry: CatalogueEntry) -> dict[str, Any]:

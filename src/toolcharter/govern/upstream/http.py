@@ -8,8 +8,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic_core import from_json
-
 from mcp_core.errors import ToolError
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
@@ -30,6 +28,7 @@ from toolcharter.govern.upstream.transport import (
     as_object,
     ignore_notification,
     progress_token,
+    read_message,
 )
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ class HttpTransport:
 
     async def _take(self, data: bytes, headers: Mapping[str, str]) -> None:
         try:
-            message: Any = from_json(data)
+            message: Any = read_message(data)
         except ValueError:
             return
         fields = as_object(message)
@@ -204,7 +203,7 @@ class HttpTransport:
         if body is None:
             raise UpstreamUnavailable(f"sent an answer that is larger than {MAX_MESSAGE:,} bytes.")
         try:
-            answer: Any = from_json(body)
+            answer: Any = read_message(body)
         except ValueError:
             answer = None
         if isinstance(answer, dict) and ("result" in answer or "error" in answer):
@@ -228,7 +227,7 @@ class HttpTransport:
     async def _from_events(self, response: ClientResponse, number: int, exchange: PendingRequest) -> JsonObject:
         async for data in read_events(response):
             try:
-                message: Any = from_json(data)
+                message: Any = read_message(data)
             except ValueError:
                 continue
             if not isinstance(message, dict):

@@ -5,8 +5,6 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
-from pydantic_core import from_json
-
 from mcp_core.errors import ToolError
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
@@ -18,6 +16,7 @@ from toolcharter.govern.upstream.transport import (
     answer_unrelated,
     as_object,
     progress_token,
+    read_message,
 )
 
 _OPEN_SECONDS = 30.0
@@ -96,7 +95,7 @@ class SseTransport(HttpTransport):
 
     async def _receive(self, data: bytes) -> None:
         try:
-            message = as_object(from_json(data))
+            message = as_object(read_message(data))
         except ValueError:
             return
         method, number = message.get("method"), message.get("id")

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic_core import from_json
-
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
@@ -27,6 +25,7 @@ from toolcharter.govern.upstream.transport import (
     as_object,
     ignore_notification,
     progress_token,
+    read_message,
 )
 
 logger = logging.getLogger(__name__)
@@ -315,7 +314,7 @@ class StdioTransport:
     def _receive(self, line: bytes) -> list[JsonObject]:
         """Take a line. Returns the requests of the process in it."""
         try:
-            message: Any = from_json(line)
+            message: Any = read_message(line)
         except ValueError:
             if not self._warned:
                 self._warned = True

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
-from mcp_core.hosts.protocol import INVALID_REQUEST, METHOD_NOT_FOUND
+from pydantic_core import from_json
+
+from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable
 
@@ -147,6 +149,22 @@ async def reply_to(message: JsonObject, handle: OnRequest | None, reply: Reply) 
 
 def ignore_notification(_method: str, _params: JsonObject) -> None:
     """Ignore a notification that nobody wants yet."""
+
+
+def read_message(data: bytes | str) -> Any:
+    """A message of an upstream. Raises ValueError if it is not JSON.
+
+    An answer with NaN or an infinite number, which JSON does not have, is read as an error of the upstream.
+    """
+    try:
+        return from_json(data, allow_inf_nan=False)
+    except ValueError:
+        message: Any = from_json(data)
+        fields = as_object(message) if isinstance(message, dict) else {}
+        if "id" not in fields or "method" in fields:
+            raise
+        error = {"code": INTERNAL_ERROR, "message": "its answer has NaN or an infinite number, which is not JSON"}
+        return {"jsonrpc": "2.0", "id": fields["id"], "error": error}
 
 
 def as_object(value: Any) -> JsonObject:
