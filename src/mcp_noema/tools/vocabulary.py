@@ -30,9 +30,21 @@ def owner(context: ToolContext) -> str:
 
 
 # Fast: 100 ms with 200,000 cards and 2 million reviews.
-reads = tool.query.preset(response_time="fast", open_world=False)
-analyses = tool.analysis.preset(open_world=False)
-writes = tool.mutation.preset(response_time="fast", open_world=False)
+SYNONYMS = {
+    **dict.fromkeys(("question", "prompt", "text"), "front"),
+    **dict.fromkeys(("answer", "translation"), "back"),
+    **dict.fromkeys(("rating", "score", "ease"), "grade"),
+    **dict.fromkeys(("deck", "deck_name"), "deckId"),
+    "type": "kind",
+    "query": "words",
+    "words": "query",
+    "file": "path",
+}
+"""Other names that agents use for arguments, where a tool has the right one."""
+own = tool.preset(open_world=False, synonyms=SYNONYMS)
+reads = own.query.preset(response_time="fast")
+analyses = own.analysis
+writes = own.mutation.preset(response_time="fast")
 sets = writes.preset(idempotent=True)
 """A change that has the same effect when it is made twice."""
 
