@@ -16,6 +16,7 @@ from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_pat
 from mcp_guide.skills import skills_of
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, lint, modes, projects
 from toolcharter import App, Naming
+from toolcharter.declarations import SkillSource
 
 VERSION = "1.0.0"
 DESCRIPTION = "Your team's guidelines and documents for coding agents."
@@ -46,7 +47,7 @@ def build(settings: GuideSettings) -> App:
         tools=[*(READING if served.tools == "read" else MODULES), *_example_tools()],
         prompts=[guide_prompt],
         resources=[DOCUMENTS],
-        skills=lambda: skills_of(GuideSettings.of(settings).docs_root or STARTER_FOLDER),
+        skills=SkillSource(lambda: skills_of(served.docs_root or STARTER_FOLDER), ["documents:read"]),
         naming=Naming("snake"),
         format="result",
         prepare_examples=_prepare_examples,

@@ -1,26 +1,32 @@
-"""The documents of a folder as skills, for a plugin."""
+"""The documents of a folder as skills, for clients and for a plugin."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcp_guide.content.front_matter import split_front_matter
+from mcp_guide.content.tree import DocumentTree
 from toolcharter.declarations import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, Skill
 
 
 def skills_of(folder: Path) -> Iterator[Skill]:
-    """A skill for each Markdown document that has a description: without one, no agent would know when to read it."""
+    """A skill for each Markdown document that has a description: without one, no agent would know when to read it.
+
+    A document that requires a flag is left out: a skill is there for every project. So is one behind a link.
+    """
     names: set[str] = set()
-    for file in sorted(folder.rglob("*.md")):
-        front, text, _ = split_front_matter(file.read_text(encoding="utf-8", errors="replace"))
-        if not front.description:
+    if not folder.is_dir():
+        return
+    for entry in DocumentTree(folder).match("", ("**/*.md",)):
+        document = entry.read()
+        front = document.front
+        if not front.description or front.requires or document.text is None:
             continue
-        words = re.findall(r"[a-z0-9]+", file.relative_to(folder).with_suffix("").as_posix().lower())
+        words = re.findall(r"[a-z0-9]+", entry.path.removesuffix(".md").lower())
         name = _free_name("-".join(words) or "document", names)
         names.add(name)
         subjects = ", ".join(front.tags) or front.title or words[-1]
         description = f"{front.description} Use this when the work is about {subjects}."
-        body = f"{front.instruction}\n\n{text}" if front.instruction else text
+        body = f"{front.instruction}\n\n{document.text}" if front.instruction else document.text
         yield Skill(name, description[:MAX_DESCRIPTION_LENGTH], body)
 
 

@@ -3,8 +3,14 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from mcp_core import Request
+from mcp_core.auth import Caller
+from mcp_core.errors import Refused
 from mcp_guide.settings import STARTER_FOLDER
 from mcp_guide.skills import skills_of
+from tests.mcp_guide.guide_server import build_guide
 from toolcharter.declarations import Skill
 from toolcharter.packaging.launch import app_of
 
@@ -46,3 +52,19 @@ def test_the_plugin_of_the_guide_has_the_starter_documents_or_those_of_the_team(
     starters = [skill.name for skill in app_of("guide").skills()]
     assert len(starters) == len(list(STARTER_FOLDER.rglob("*.md"))) == 11
     assert [skill.name for skill in app_of("guide", {"docs_root": tmp_path}).skills()] == ["ours"]
+
+
+async def test_gated_documents_and_those_behind_links_are_no_skills_and_reading_needs_the_permission(tmp_path: Path):
+    head = "---\ndescription: About it.\n"
+    write(tmp_path, {"secret.md": f"{head}---\nA secret.\n"})
+    write(
+        tmp_path / "docs", {"a/open.md": f"{head}---\nOpen.\n", "a/gated.md": f"{head}requires: [beta]\n---\nGated.\n"}
+    )
+    (tmp_path / "docs" / "a" / "link.md").symlink_to(tmp_path / "secret.md")
+    async with build_guide(tmp_path) as app:
+        assert [skill.name for skill in app.skills()] == ["a-open"]
+        listed = await app.library.answer_skills("skills/list", {}, Request("skills/list", {}, app.local_caller))
+        assert "a-open" in str(listed)
+        stranger = Caller("user:eve", user_id="eve", grants=frozenset({"flags:read"}))
+        with pytest.raises(Refused):
+            await app.library.answer_skills("skills/get", {"name": "a-open"}, Request("skills/get", {}, stranger))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_MERGED_HITS = 200
 """Of each layer, where there are several."""
-MAX_FULL_TEXT = 300
+MAX_FULL_TEXT = 400
 """The best section comes whole if it has at most so many tokens."""
 _MAX_CURSOR_DIGITS = 9
 

@@ -195,7 +195,7 @@ class SearchContentArgs(GuessedArguments):
     }
 
     query: Annotated[str, Field(max_length=500, description='Words or a question; "a phrase" exactly, -word excludes.')]
-    limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of hits.")] = 5
+    limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of hits.")] = 4
     cursor: Cursor = None
     project: ProjectName = None
 
