@@ -200,7 +200,7 @@ LONGER = "x" * 10_001
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("add_task", {"title": 5}, "title: input should be a valid string, got 5"),
+        ("add_task", {"title": {"a": 5}}, "title: input should be a valid string, got an object"),
         ("add_task", {"title": None}, "title: input should be a valid string, got null"),
         ("add_task", {"title": ["a"]}, "title: input should be a valid string, got a list of 1 entries"),
         ("add_task", {"title": LONG}, "title: string should have at most 255 characters, got "),
@@ -212,14 +212,14 @@ LONGER = "x" * 10_001
         ("add_task", {"title": "a", "user_id": LONG}, "user_id: string should have at most 255 characters"),
         ("add_task", {"title": "a", "user_id": None}, "user_id: input should be a valid string, got null"),
         ("update_task", {"task_id": ID, "title": LONG}, "title: string should have at most 255 characters, got "),
-        ("update_task", {"task_id": ID, "title": 5}, "title: input should be a valid string, got 5"),
+        ("update_task", {"task_id": ID, "title": {"a": 5}}, "title: input should be a valid string, got an object"),
         ("complete_task", {}, "task_id: is required, but missing"),
-        ("complete_task", {"task_id": 5}, "task_id: input should be a valid string, got 5"),
+        ("complete_task", {"task_id": {"a": 5}}, "task_id: input should be a valid string, got an object"),
         ("delete_task", {"task_id": None}, "task_id: input should be a valid string, got null"),
         ("list_tasks", {"limit": 5}, "limit: is not an argument here; it takes user_id, status"),
     ],
 )
-async def test_a_bad_argument_is_an_error_that_says_how_to_mend_it(call: Call, user: str, tool, arguments, words):
+async def test_a_bad_argument_is_an_error_that_says_how_to_correct_it(call: Call, user: str, tool, arguments, words):
     failed, value = await call(tool, **({"user_id": user} | arguments))
     assert (failed, list(value)) == (True, ["error"])
     assert value["error"].startswith(f"Invalid arguments for '{tool}': {words}")
