@@ -15,7 +15,7 @@ import pytest
 
 from toolcharter.local import targets
 
-BOUNDS = {"todo": 176, "guide": 224, "atl": 296, "noema": 211, "demo": 177}
+BOUNDS = {"todo": 176, "guide": 234, "atl": 296, "noema": 211, "demo": 177}
 """About 10 more than there were when this was written. Who needs more looks first for what can be imported later."""
 ABSENT = frozenset({
     *("alembic", "anyio", "dotenv", "fastmcp", "fsrs_rs_python", "httptools", "httpx2", "jsonschema", "keyring", "mcp"),
