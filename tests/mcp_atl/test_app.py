@@ -17,8 +17,8 @@ from tests.mcp_atl.server import serve
 from toolcharter.local.app_verification import verify_app
 from toolcharter.serving.run import Program, greeting
 
-MAX_BYTES = 14_400
-MAX_BYTES_READ_ONLY = 7_000
+MAX_BYTES = 18_000
+MAX_BYTES_READ_ONLY = 9_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 
 READING = ["health_check", "help", "user_info", "search_users", "search", "get", "list", "history", "report"]
