@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from mcp_guide.content import formats, listing, reading, rules, searching
+from mcp_guide.content import formats, listing, reading, searching
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Cursor, Documents, Expression, Format, GuessedArguments, Pattern, ProjectName
@@ -273,7 +273,9 @@ async def get_rules(args: GetRulesArgs, guide: Guide, context: ToolContext) -> G
     Usage:
         get_rules(path="db/migrations/0007.sql")
     """
-    return await guide.run(args.project, context, rules.get_rules, args.path, args.budget)
+    from mcp_guide.content.rules import get_rules as find  # noqa: PLC0415 - 2 ms that no list of tools needs
+
+    return await guide.run(args.project, context, find, args.path, args.budget)
 
 
 class ListDocumentsArgs(GuessedArguments):

@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from mcp_guide.content import lint
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.content import EXPRESSION_GUESSES
@@ -45,5 +44,7 @@ async def check_documents(args: CheckDocumentsArgs, guide: Guide, context: ToolC
         check_documents()
         check_documents(expression="lang")
     """
+    from mcp_guide.content import lint  # noqa: PLC0415 - 2 ms that no list of tools needs
+
     today = datetime.now(UTC).date()
     return await guide.run(args.project, context, lint.check_documents, args.expression, today)
