@@ -10,6 +10,8 @@ from mcp_core.audit.chain import Record, parse
 
 _CHECKPOINT = re.compile(r"(?<![^\s:])([^\s:]++):(\d+):([0-9a-f]{64})\b")
 _MAX_PROBLEMS = 100
+_START_LENGTH = 40
+"""Of a record. What stands before it in its line is a fragment of another one."""
 
 
 class TrailProblem(NamedTuple):
@@ -50,7 +52,7 @@ class TrailReport:
     chains: dict[str, ChainReport] = field(default_factory=dict[str, ChainReport])
     problems: list[TrailProblem] = field(default_factory=list[TrailProblem])
     fragments: int = 0
-    """Lines that are not records: what a full disk leaves."""
+    """Parts of lines that are not records: what a full disk leaves."""
     unchecked: int = 0
     """Records with an HMAC, which cannot be checked without the key."""
 
@@ -101,6 +103,7 @@ def _check_file(
         if record is None:
             report.fragments += bool(line.strip())
             continue
+        report.fragments += not line.startswith(record.line.encode("utf-8", "replace")[:_START_LENGTH])
         place = f"{file}, line {number}"
         _check_record(record, place, report, key)
         if not checkpoints.matches(record):

@@ -75,7 +75,9 @@ class SqlKeyStore:
         self._next_cleanup = now + CLEANUP_SECONDS
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(1):
-                await self._database.write(_clean_up, now)
+                # More keys expire than are deleted at once: the next call deletes as many again.
+                if await self._database.write(_clean_up, now) == MAX_DELETED:
+                    self._next_cleanup = now
 
     def _identify(self, call: KeyedCall) -> dict[str, str | int]:
         return {"server": self._server, "caller": call.caller, "key": call.key}
@@ -116,6 +118,7 @@ def _keep_answer(connection: Connection, values: dict[str, str | int]) -> None:
     connection.execute(_ANSWER, values)
 
 
-def _clean_up(connection: Connection, now: float) -> None:
+def _clean_up(connection: Connection, now: float) -> int:
+    """Delete some of the expired keys. Returns how many."""
     lock = "FOR UPDATE SKIP LOCKED" if connection.dialect.name == "postgresql" else ""
-    connection.execute(text(_CLEAN_UP.format(lock=lock)), {"now": int(now), "most": MAX_DELETED})
+    return connection.execute(text(_CLEAN_UP.format(lock=lock)), {"now": int(now), "most": MAX_DELETED}).rowcount

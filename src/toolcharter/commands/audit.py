@@ -199,7 +199,7 @@ def _print_report(report: TrailReport, *, keyed: bool) -> int:
         print(escape_invisible(f"{chain.id}: {'; '.join([numbers, *notes])}"))
         print(f"  checkpoint {escape_invisible(chain.id)}:{chain.last}:{chain.head}")
     if report.fragments:
-        print(f"{count(report.fragments, 'line')} without a record, such as a full disk leaves")
+        print(f"{count(report.fragments, 'fragment')} of records, such as a full disk leaves")
     if report.unchecked and not keyed:
         unchecked = count(report.unchecked, "record")
         print(f"{unchecked} cannot be checked: give the key of the trail with --audit-key", file=sys.stderr)

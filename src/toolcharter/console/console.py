@@ -40,6 +40,7 @@ _FORM = "application/x-www-form-urlencoded"
 logger = get_logger(__name__)
 
 _UNAVAILABLE = "The server cannot reach what its processes share, which signed-in browsers need. Try again in a moment."
+_HTML = "text/html"
 _TITLES = {
     HTTPStatus.BAD_REQUEST: "Not understood",
     HTTPStatus.NOT_FOUND: "Not found",
@@ -235,6 +236,8 @@ def _secured(endpoint: Endpoint) -> Endpoint:
             logger.exception("The page %s failed. Error id %s", request.url.path, error_id)
             words = f"An error in the server. Its log has the details, under the id {error_id}."
             response = _problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, words)
+        if response.status_code == HTTPStatus.NOT_FOUND and _is_for_person(request) and response.media_type != _HTML:
+            response = _problem(request, HTTPStatus.NOT_FOUND, "This page does not exist.")
         response.headers.setdefault("Cache-Control", "no-store")
         for name, value in SECURITY_HEADERS.items():
             response.headers[name] = value

@@ -6,11 +6,12 @@ where to get an access token.
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Literal, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from mcp_core.app import App
@@ -26,6 +27,10 @@ Page = Callable[[Request], Awaitable[Response]]
 
 _READY = frozenset({"ok", "degraded"})
 _NOT_READY_CODE = 503
+_NO_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Not found</title></head>'
+    '<body><h1>Not found</h1><p>This page does not exist. <a href="/">Go to the first page</a>.</p></body></html>'
+)
 _EVERY_ORIGIN = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
 
 
@@ -102,7 +107,7 @@ class Routes:
         for app in self._apps:
             routes += app.pages(self._base_url) if app.pages is not None else ()
             routes += routes_of(app)
-        return Starlette(routes=routes, lifespan=lifespan)
+        return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPStatus.NOT_FOUND: _not_found})
 
     async def _resource_metadata(self, request: Request) -> Response:
         """The protected-resource metadata. Pages of all origins may read it: it is the same for everyone."""
@@ -161,3 +166,10 @@ class Routes:
         except NotIdentified as error:
             return error
         return None
+
+
+async def _not_found(request: Request, _: Exception) -> Response:
+    """The error for a path that does not exist: a page for a browser."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return PlainTextResponse("Not Found", HTTPStatus.NOT_FOUND)
+    return HTMLResponse(_NO_PAGE, HTTPStatus.NOT_FOUND)

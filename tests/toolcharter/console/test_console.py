@@ -143,6 +143,15 @@ async def test_a_form_that_is_out_of_date_is_answered_with_a_page():
     assert "<p>The page is out of date. Load it again.</p>" in answer.text
 
 
+@pytest.mark.parametrize("path", ["/nothing", "/demo", "/mcp/x", "/console/nothing", "/console/static/x/y.js"])
+async def test_a_path_that_does_not_exist_is_a_page_for_a_browser(path: str):
+    async with visited(demo()) as http:
+        page, plain = await http.get(path, headers=HTML), await http.get(path)
+    assert (page.status_code, plain.status_code) == (404, 404)
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "Not found</h1>" in page.text
+
+
 @pytest.mark.parametrize("scheme", ["Basic", "Digest", "x"])
 async def test_credentials_that_a_browser_adds_by_itself_do_not_prove_that_a_page_of_ours_asks(scheme: str):
     async with visited(targets.load("todo", Settings(user="ana"))) as http:

@@ -519,6 +519,8 @@ async def test_cleaning_up_takes_a_bounded_number_at_once(sql_settings: Settings
         await said(app, keyed("last"))
         assert book.database is not None
         assert len(await book.database.read(keys_in)) == 4
+        await said(app, keyed("another"))  # at once: more keys have expired than were deleted
+        assert len(await book.database.read(keys_in)) == 3
 
 
 async def test_a_call_in_progress_is_of_unknown_outcome_after_its_deadline():
