@@ -188,7 +188,7 @@ def _declare(
 _FIELDS_SCHEMA: Json = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "Names of the fields that the answer shall have, such as key or status.name; without it, all.",
+    "description": "Names of those fields that you need; without it, all.",
 }
 """Without the bound, which no agent reaches: it is in the list of tools once for each command."""
 

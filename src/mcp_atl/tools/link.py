@@ -23,7 +23,7 @@ class Link(Parameters):
 
 @writes(
     Link,
-    subject="Key of the issue, such as FERRY-12.",
+    subject="Issue key, such as ABC-1.",
     takes="to (issue, epic or address), type (blocks, relates to, ..., epic), title, remove.",
     tags=["issues"],
     idempotent=True,

@@ -26,7 +26,7 @@ class Transition(Parameters):
 
 @writes(
     Transition,
-    subject="Key of the issue, such as FERRY-12.",
+    subject="Issue key, such as ABC-1.",
     takes="to (transition or status, by name or id), fields, comment.",
     task="auto",
     tags=["issues"],

@@ -28,7 +28,7 @@ class Worklog(Parameters):
 
 @writes(
     Worklog,
-    subject="Key of the issue, such as FERRY-12.",
+    subject="Issue key, such as ABC-1.",
     takes="time (2h 30m), started, comment, worklog_id (to change), remaining, remove.",
     tags=["issues"],
     examples=[
