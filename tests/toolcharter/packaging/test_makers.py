@@ -69,7 +69,7 @@ def test_the_registry_s_schema_and_the_rules_for_plugins_and_skills_accept_every
     found = lint(packaged)
     assert found["violations"] == []
     assert set(found["stats"]["repo_types"]) == {"mcp-registry", "marketplace", "agentskills"}
-    assert (found["stats"]["plugins"], found["stats"]["skills"]) == (len(SERVERS), 11)
+    assert (found["stats"]["plugins"], found["stats"]["skills"]) == (len(SERVERS), 14)
 
 
 def test_the_registry_s_schema_is_really_asked_about_each_server(packaged: Path, tmp_path: Path):
