@@ -4,6 +4,7 @@ import pytest
 from pydantic import Field
 
 from mcp_core import DeclarationError, PromptArgument, ToolContext, prompt
+from mcp_core.declare.completion import Completer
 from mcp_core.declare.prompts import prompt_of
 
 
@@ -37,7 +38,7 @@ def test_text_parameters_become_arguments_and_the_docstring_describes_them():
     assert made.arguments == (
         PromptArgument("hero", "Who it is about.", required=True),
         PromptArgument("place", "Where it happens.", required=False),
-        PromptArgument("mood", None, required=False),
+        PromptArgument("mood", None, required=False, completer=Completer(("calm", "wild"))),
         PromptArgument("end", "How it ends.", required=False),
     )
     assert made.handler is tell_story
