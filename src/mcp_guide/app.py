@@ -13,7 +13,7 @@ from mcp_guide.guide import Guide
 from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
 from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
-from mcp_guide.skills import skills_of
+from mcp_guide.skills import left_out, skills_of
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, lint, modes, projects
 from toolcharter import App, Naming
 from toolcharter.declarations import SkillSource
@@ -47,7 +47,11 @@ def build(settings: GuideSettings) -> App:
         tools=[*(READING if served.tools == "read" else MODULES), *_example_tools()],
         prompts=[guide_prompt],
         resources=[DOCUMENTS],
-        skills=SkillSource(lambda: skills_of(served.docs_root or STARTER_FOLDER), ["documents:read"]),
+        skills=SkillSource(
+            lambda: skills_of(served.docs_root or STARTER_FOLDER),
+            ["documents:read"],
+            left_out=lambda: left_out(served.docs_root or STARTER_FOLDER),
+        ),
         naming=Naming("snake"),
         format="result",
         prepare_examples=_prepare_examples,

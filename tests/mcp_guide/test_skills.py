@@ -9,10 +9,12 @@ from mcp_core import Request
 from mcp_core.auth import Caller
 from mcp_core.errors import Refused
 from mcp_guide.settings import STARTER_FOLDER
-from mcp_guide.skills import skills_of
+from mcp_guide.skills import left_out, skills_of
 from tests.mcp_guide.guide_server import build_guide
 from toolcharter.declarations import Skill
 from toolcharter.packaging.launch import app_of
+from toolcharter.packaging.plugin import marketplace_files
+from toolcharter.packaging.published import read_server
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -52,6 +54,19 @@ def test_the_plugin_of_the_guide_has_the_starter_documents_or_those_of_the_team(
     starters = [skill.name for skill in app_of("guide").skills()]
     assert len(starters) == len(list(STARTER_FOLDER.rglob("*.md"))) == 11
     assert [skill.name for skill in app_of("guide", {"docs_root": tmp_path}).skills()] == ["ours"]
+
+
+def test_the_documents_that_are_no_skill_are_named_with_the_reason(tmp_path: Path):
+    gated = "---\ndescription: C.\nrequires: x\n---\n"
+    write(tmp_path, {"a.md": "---\ndescription: A.\n---\nA\n", "b.md": "B\n", "c.md": gated})
+    assert left_out(tmp_path) == {
+        "b.md": "It has no `description` in its front matter, so an agent would not know when to read it.",
+        "c.md": "It requires a flag, and a skill is there for every project.",
+    }
+    assert [skill.name for skill in skills_of(tmp_path)] == ["a"]
+    server = read_server("guide", given={"docs_root": tmp_path})
+    page = marketplace_files([server])["plugins/guide/README.md"]
+    assert "## Not among the skills\n\n- `b.md`: It has no `description`" in page
 
 
 async def test_gated_documents_and_those_behind_links_are_no_skills_and_reading_needs_the_permission(tmp_path: Path):

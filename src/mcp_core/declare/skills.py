@@ -82,6 +82,8 @@ class SkillSource(NamedTuple):
     """Gives all of them. It may take what handlers take."""
     permissions: Sequence[str] = ()
     never_change: bool = False
+    left_out: Callable[[], Mapping[str, str]] | None = None
+    """Gives what is no skill, with the reason, for the page of a plugin."""
 
 
 Skills = str | Path | Sequence[Skill] | Callable[..., Iterable[Skill]] | SkillSource

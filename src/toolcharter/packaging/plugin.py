@@ -56,7 +56,11 @@ def _plugin_files(server: PublishedServer) -> dict[str, str]:
 def _readme(server: PublishedServer) -> str:
     launch = server.launch
     tools = [f"- `{one.name}`: {one.doc.summary}" for one in server.app.registry.get_all()]
-    return "\n".join([f"# {launch.title}", "", launch.description, "", "## Tools", "", *tools]) + "\n"
+    lines = [f"# {launch.title}", "", launch.description, "", "## Tools", "", *tools]
+    source = server.app.library.skills
+    if source is not None and source.left_out is not None and (left_out := source.left_out()):
+        lines += ["", "## Not among the skills", "", *(f"- `{path}`: {reason}" for path, reason in left_out.items())]
+    return "\n".join(lines) + "\n"
 
 
 def _manifest(server: PublishedServer) -> dict[str, Any]:
