@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mcp_core.errors import Declined, InvalidAnswer
+from mcp_core.mcp_log import secret_field
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -120,6 +121,10 @@ class ToolContext(NamedTuple):
     async def _fill_in(self, message: str, schema: Mapping[str, Any], read: Read, name: str | None) -> tuple[str, Any]:
         if self.elicit is None:
             raise RuntimeError("a handler that asks the user declares it: asks=True")
+        if secret := secret_field(schema):
+            raise ValueError(
+                f"a form must not ask for {secret!r}: the client, and the model, could see it. Use ask_url for secrets"
+            )
         asked: dict[str, Any] = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
         problems: list[str] = []
         for _ in range(MAX_TRIES):

@@ -125,6 +125,16 @@ def is_secret_name(name: str) -> bool:
     return _is_secret_name(name) if len(name) <= _MAX_KEPT_NAME else _is_secret_name.__wrapped__(name)
 
 
+def secret_field(form: Mapping[str, Any]) -> str | None:
+    """A field of a form that asks for a password or a key. The protocol forbids it: others could see the answer."""
+    properties: Any = form.get("properties")
+    for name, value in cast(dict[str, Any], properties if isinstance(properties, dict) else {}).items():
+        field = cast(dict[str, Any], value if isinstance(value, dict) else {})
+        if is_secret_name(name) or is_secret_name(str(field.get("title", ""))) or field.get("format") == "password":
+            return name
+    return None
+
+
 @lru_cache(maxsize=1024)
 def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(_CAMEL.sub("_", name)) is not None

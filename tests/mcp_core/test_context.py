@@ -30,3 +30,17 @@ async def test_a_client_hears_that_the_person_has_finished_at_the_address_that_i
     assert answer.is_accepted == (action == "accept")
     number = happened[0]
     assert happened == ([number, "finished", number] if action == "accept" else [number])
+
+
+async def test_a_form_does_not_ask_for_a_secret():
+    asked: list[Any] = []
+
+    async def elicit(params: Any) -> Any:
+        asked.append(params)
+        return {"action": "accept", "content": {}}
+
+    context = ToolContext("", "", "", "", "", elicit=elicit)
+    schema = {"type": "object", "properties": {"password": {"type": "string"}}}
+    with pytest.raises(ValueError, match=r"a form must not ask for 'password': .* Use ask_url for secrets"):
+        await context.ask_user("Sign in.", schema)
+    assert asked == []

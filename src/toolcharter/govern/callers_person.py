@@ -17,6 +17,7 @@ from mcp_core.hosts.protocol import (
     URL_ELICITATION_REQUIRED,
     VERSION_KEY,
 )
+from mcp_core.mcp_log import secret_field
 from mcp_core.text.json_text import JsonObject, to_text
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.transport import as_object
@@ -169,4 +170,10 @@ class CallersPerson:
         schema = params.get("requestedSchema")
         if not isinstance(schema, dict) or len(to_text(schema)) > _MAX_SCHEMA_LENGTH:
             raise UpstreamRefused(INVALID_PARAMS, "requestedSchema must be an object of moderate size")
+        if secret := secret_field(cast(JsonObject, schema)):
+            raise UpstreamRefused(
+                INVALID_PARAMS,
+                f"a form must not ask for {secret[:60]!r}: the client, and the model, could see it. "
+                "Send the user to an address for secrets (mode url)",
+            )
         return {**shown, "requestedSchema": schema}

@@ -279,6 +279,15 @@ async def test_a_process_that_several_callers_use_cannot_ask_the_wrong_one(tmp_p
         ({"mode": "url", "message": "m", "url": "http://evil.example"}, "url must begin with https://"),
         ({"message": "m" * 5000, "requestedSchema": {}}, "message must be a text of at most 4000 characters"),
         ({"message": "m", "requestedSchema": [1]}, "requestedSchema must be an object"),
+        *(
+            ({"message": "m", "requestedSchema": {"properties": {name: field}}}, f"a form must not ask for {name!r}")
+            for name, field in (
+                ("password", {"type": "string"}),
+                ("apiKey", {"type": "string"}),
+                ("word", {"type": "string", "format": "password"}),
+                ("word", {"type": "string", "title": "Access token"}),
+            )
+        ),
     ],
 )
 async def test_a_question_that_a_person_should_not_see_is_refused(request_of_upstream: dict[str, Any], expected: str):
