@@ -123,6 +123,7 @@ async def test_without_redis_a_limit_follows_its_policy_and_says_so(
         }
 
 
+@pytest.mark.requirement("FAR-2")
 @pytest.mark.parametrize(("policy", "passed"), [("whole", 60), ("share", 20)])
 async def test_without_redis_each_process_counts_by_itself(dead_url: str, policy: str, passed: int, log):
     @query(rate_limit=RateLimit(60, 3_600_000))
@@ -139,6 +140,7 @@ async def test_without_redis_each_process_counts_by_itself(dead_url: str, policy
     assert f"{expected}: " in line
 
 
+@pytest.mark.requirement("FAR-2")
 async def test_a_limit_holds_while_redis_is_held_up_and_after_it(new_redis: Callable[[], Any]):
     redis, ran = new_redis(), []
 
