@@ -390,6 +390,8 @@ class RemoteServer:
             data: Any = error.error.data
             if isinstance(data, dict) and cast(JsonObject, data).get("reason") == CANNOT_START:
                 raise ServerUnreachable(error.error.message) from None
+            if error.code in (types.CONNECTION_CLOSED, types.REQUEST_TIMEOUT):
+                raise ServerUnreachable(_reason(error)) from None
             return {}
         except (IndexError, ValueError, AttributeError):  # a resource of another server, under the same address
             return {}

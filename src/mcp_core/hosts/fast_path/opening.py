@@ -51,7 +51,7 @@ class Opening:
     @property
     def is_done(self) -> bool:
         """Whether the app is open."""
-        return self.opened.done()
+        return self.opened.done() and not self.failed.is_set()
 
     async def wait(self) -> None:
         """Open the app now, and return when it is open. Raises RpcError if it cannot be opened."""

@@ -1,9 +1,12 @@
+from contextlib import suppress
+
 import pytest
 
 from mcp_core.hosts.fast_path import opening as module
 from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.opening import open_in_background
-from mcp_core.hosts.protocol import Peer
+from mcp_core.hosts.protocol import Peer, RpcError
+from mcp_core.process.start_errors import CannotStart
 from tests.mcp_core.declared import Life
 from toolcharter import App, Caller, tool
 
@@ -57,3 +60,24 @@ async def test_an_app_that_cannot_be_opened_is_noticed_though_nothing_was_reques
     with pytest.raises(OSError, match="no database"):
         async with open_in_background(app):
             pass
+
+
+@pytest.mark.requirement("FAR-5")
+async def test_a_request_that_arrived_before_the_failure_gets_the_reason_too():
+    async def fail() -> Life:
+        raise CannotStart("The database is away. Start it.")
+
+    app = App("pinger", version="1.0.0", tools=[ping])
+    app.provide(Life, fail)
+    with suppress(CannotStart):
+        async with open_in_background(app) as opening:
+            fast_path = FastPath(app, opening)
+            answers = [
+                fast_path.answer("resources/read", {"uri": "toolcharter://health"}, Peer(Caller(), modern=False)),
+                fast_path.answer("tools/call", {"name": "ping", "arguments": {}}, Peer(Caller(), modern=False)),
+            ]
+            opening.begun.set()
+            await opening.failed.wait()
+            for answer in answers:
+                with pytest.raises(RpcError, match=r"pinger cannot start\. The database is away\. Start it\."):
+                    await answer
