@@ -341,7 +341,7 @@ async def test_a_client_that_later_declares_elicitation_gets_another_session(ser
 async def test_an_unknown_method_does_not_end_the_session(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
-        unknown = await wire.ask(request("completion/complete"), session)
+        unknown = await wire.ask(request("tasks/list"), session)
         assert (unknown.status, unknown.message["error"]["code"]) == (200, -32601)
         assert (await wire.ask(request("ping"), session)).message["result"] == {}
 
