@@ -10,20 +10,21 @@ from rich.markup import escape as escape_markup
 
 from mcp_core.calling.records import Answer
 from mcp_core.declare.charter import META
+from toolcharter.commands.saved_files import attachments
 from toolcharter.output.terminal import escape_lines
 
 JsonObject = dict[str, Any]
 
 
-def print_answer(answer: Answer, console: Console | None = None) -> None:
-    """Print the result of a call, whatever its wire format."""
+def print_answer(answer: Answer, console: Console | None = None, *, can_save: bool = False) -> None:
+    """Print the result of a call, whatever its wire format. With `can_save`, say how its files can be saved."""
     out = console or Console()
     try:
-        body: Any = json.loads(answer.text)
+        body: Any = json.loads(answer.text or ("" if answer.blocks else answer.structured_json or ""))
     except (ValueError, RecursionError):
         if answer.text:
             out.print(_escape(answer.text))
-        _print_blocks(answer, out)
+        _print_blocks(answer, out, can_save=can_save)
         return
     fields = cast(JsonObject, body) if isinstance(body, dict) else {}
     beside = answer.meta or {}  # a bare answer has these in its metadata
@@ -32,19 +33,23 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     else:
         text = escape_lines(json.dumps(_value(body, fields), indent=2, ensure_ascii=False))
         out.print(JSONHighlighter()(text), soft_wrap=True)
-    _print_blocks(answer, out)
+    _print_blocks(answer, out, can_save=can_save)
     for channel in ("message", "instruction"):
         if text := fields.get(channel) or beside.get(META + channel):
             out.print(f"[dim]{channel}:[/] {_escape(str(text))}")
     _print_hints(fields.get("agentHints"), out)
 
 
-def _print_blocks(answer: Answer, out: Console) -> None:
-    """Print the blocks beside the text, such as images: their type and size."""
-    for block in answer.content():
-        if block["type"] != "text":
-            size = len(str(block.get("data", ""))) * 3 // 4
-            out.print(f"[dim]{block['type']}:[/] {_escape(str(block.get('mimeType', '')))}, about {size:,} bytes")
+def _print_blocks(answer: Answer, out: Console, *, can_save: bool) -> None:
+    """Print the blocks beside the first text: texts, and of others, such as images, their type, address and size."""
+    texts = [block for block in answer.content() if block.get("type") == "text"]
+    for text in texts[1:] if answer.text else texts:
+        out.print(_escape(str(text.get("text", ""))))
+    for block in attachments(answer.content()):
+        size = f"about {block.size:,} bytes" if block.has_data else ""
+        words = ", ".join(word for word in (block.mime_type, block.uri, size) if word)
+        hint = " [dim](--save FOLDER writes it to a file)[/]" if can_save and block.has_data else ""
+        out.print(f"[dim]{_escape(block.kind)}:[/] {_escape(words)}{hint}", soft_wrap=True)
 
 
 def _escape(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Call a tool and print its result. The exit code is 1 if the call failed."""
+"""Call a tool and print its result. The exit code is 1 if the call failed, and 130 after Ctrl+C, which cancels it."""
 
 import argparse
 import json
@@ -6,13 +6,17 @@ import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_core.calling.stages.idempotency import KEY
-from mcp_core.process.interrupt import run_interruptible
-from toolcharter.commands import UsageError, connection
+from mcp_core.process.interrupt import INTERRUPTED, run_interruptible
+from toolcharter.commands import UsageError, connection, saved_files
 from toolcharter.commands.answer_text import print_answer
 from toolcharter.output.terminal import escape_invisible
+
+if TYPE_CHECKING:
+    from mcp_core.calling.records import Answer
 
 FAILED = 1
 
@@ -34,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY",
         help="carry a change out once: the same call with the same key gives the first answer again",
     )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FOLDER",
+        help="write the images, sounds and files of the answer into this folder",
+    )
     connection.add_settings(parser)
 
 
@@ -45,22 +55,58 @@ def run(options: argparse.Namespace) -> int:
         options.server, options.tool = None, options.server
     if options.server is None and not options.command:
         raise UsageError(f"No tool was given. Write: toolcharter call {options.tool} TOOL [key=value ...]")
-    return run_interruptible(_run(options))
+    if options.save is not None:
+        saved_files.make_folder(options.save)
+    call = _Call(options)
+    try:
+        return run_interruptible(call.run())
+    except KeyboardInterrupt:
+        done = "What it had done by then is not undone." if call.is_sent else "It had not been called yet."
+        print(f"Cancelled: {escape_invisible(options.tool)}. {done}", file=sys.stderr)
+        return INTERRUPTED
 
 
-async def _run(options: argparse.Namespace) -> int:
-    # The log of a call has errors only, but its author is the one who can do something about this.
-    logging.getLogger("mcp_core.calling.running").setLevel(logging.WARNING)
-    async with connection.connect(options, attended=True) as server:
-        tool = connection.require_tool(options, await server.list_tools())
-        arguments = _parse_object(options.json_object, "--json") | _parse_pairs(options.arguments, tool.input_schema)
-        meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
-        answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)
+class _Call:
+    """The call of one tool."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self.is_sent = False
+
+    async def run(self) -> int:
+        # The log of a call has errors only, but its author is the one who can do something about this.
+        logging.getLogger("mcp_core.calling.running").setLevel(logging.WARNING)
+        options = self._options
+        async with connection.connect(options, attended=True) as server:
+            tool = connection.require_tool(options, await server.list_tools())
+            arguments = _parse_object(options.json_object, "--json")
+            arguments |= _parse_pairs(options.arguments, tool.input_schema)
+            meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
+            self.is_sent = True
+            answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)
+        return _show(answer, options.save, tool.name)
+
+
+def _show(answer: "Answer", folder: Path | None, tool: str) -> int:
+    """Print an answer, and write its files. In a pipe it is complete, whatever is written to files."""
+    found = saved_files.attachments(answer.content())
     if sys.stdout.isatty():
-        print_answer(answer)
+        print_answer(answer, can_save=folder is None)
+    elif found:
+        print(json.dumps(answer.content(), ensure_ascii=False))
     else:
-        print(answer.text or f"[{answer.blocks}]")
-    return FAILED if answer.is_error else os.EX_OK
+        texts = "\n".join(str(block.get("text", "")) for block in answer.content())
+        print(answer.text or texts or answer.structured_json or "[]")
+    code = FAILED if answer.is_error else os.EX_OK
+    for attachment in found if folder is not None else ():
+        if not attachment.has_data:
+            continue
+        try:
+            print(f"Saved: {saved_files.save(attachment, cast(Path, folder), tool)}", file=sys.stderr)
+        except (ValueError, OSError) as error:
+            print(f"Not saved: {escape_invisible(attachment.mime_type)}, {error}.", file=sys.stderr)
+            code = FAILED
+    return code
 
 
 async def print_progress(done: float, total: float | None, message: str | None) -> None:
