@@ -134,12 +134,12 @@ def _is_offered(function: Callable[..., Any], settings: AtlSettings) -> bool:
 
 
 async def _open_server(
-    settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None"
+    settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None", app: App
 ) -> AsyncGenerator[CommandEnvironment]:
     sites = _sites(settings, sandbox)
     commands = {command.name: command for command in map(command_of, offered)}
     try:
-        yield CommandEnvironment(sites, CallerFolders(settings.files), commands)
+        yield CommandEnvironment(sites, CallerFolders(settings.files), commands, app.registry.naming.command)
     finally:
         await sites.close()
 

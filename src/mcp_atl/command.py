@@ -62,6 +62,8 @@ class CommandEnvironment:
     sites: Sites
     files: CallerFolders
     commands: Mapping[str, "Command"]
+    to_command: Callable[[str], str]
+    """The command of a tool: its name without the prefix."""
 
 
 @dataclass(frozen=True, slots=True)

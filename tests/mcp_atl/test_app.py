@@ -73,6 +73,16 @@ async def test_help_knows_a_command_by_both_names():
         assert list((await server.ok("help"))["commands"]) == [name.removeprefix("atl_") for name in names()]
 
 
+@pytest.mark.requirement("NAM-7")
+async def test_help_knows_a_command_by_the_name_that_another_prefix_makes():
+    async with build(AtlSettings(sandbox=True, tool_prefix="team")) as app:
+        explained = [
+            json.loads((await app.call("team_help", {"subject": name})).text)["value"]["command"]
+            for name in ("team_user_info", "user_info")
+        ]
+    assert explained == ["user_info", "user_info"]
+
+
 def test_the_list_of_all_commands_is_small():
     assert size(listed()) <= MAX_BYTES
 

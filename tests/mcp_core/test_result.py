@@ -54,12 +54,15 @@ def test_a_success_may_have_no_value():
 
 @pytest.mark.requirement("RES-2")
 def test_a_failure_always_has_an_error_and_a_type():
-    made = Result.failure("No such card", "NotFoundError", message="There is none.", instruction="Ask the user.")
+    cause = KeyError("card_1")
+    made = Result.failure("No such card", "NotFoundError", cause, "There is none.", "Ask the user.")
     assert (made.success, made.is_ok(), made.is_failure()) == (False, False, True)
     assert made.to_json() == {
         "success": False,
         "error": "No such card",
         "error_type": "NotFoundError",
+        "exception_type": "KeyError",
+        "exception_message": "'card_1'",
         "message": "There is none.",
         "instruction": "Ask the user.",
     }
@@ -68,6 +71,12 @@ def test_a_failure_always_has_an_error_and_a_type():
 @pytest.mark.requirement("RES-2")
 def test_a_failure_without_a_type_is_a_tool_error():
     assert Result.failure("broken").to_json() == {"success": False, "error": "broken", "error_type": "ToolError"}
+
+
+@pytest.mark.requirement("RES-2")
+def test_the_answer_of_a_failure_has_its_error_and_its_type():
+    answer = render(Body(failure=Failure("broken", "StoreError", "system")), "result", None)
+    assert json.loads(answer.text) == {"success": False, "error": "broken", "error_type": "StoreError"}
 
 
 # --- as JSON ---------------------------------------------------------------------------------------
@@ -203,7 +212,7 @@ def test_the_channels_travel_beside_the_value_in_the_bare_format():
 # --- never both ------------------------------------------------------------------------------------
 
 
-@pytest.mark.requirement("RES-7")
+@pytest.mark.requirement("RES-2", "RES-7")
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -222,7 +231,7 @@ def test_a_contradictory_result_is_refused(fields: dict[str, object], message: s
         Result(**fields)
 
 
-@pytest.mark.requirement("RES-7")
+@pytest.mark.requirement("RES-2", "RES-7")
 @pytest.mark.parametrize("made", [Result.ok(1), Result.failure("no", "E")])
 @pytest.mark.parametrize("name", ["value", "error", "error_type", "exception"])
 def test_what_makes_a_result_what_it_is_cannot_be_changed(made: Result[int], name: str):

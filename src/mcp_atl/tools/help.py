@@ -39,7 +39,7 @@ async def help(call: CommandCall[Help]) -> Item:  # noqa: A001 - the name of the
     commands = call.server.commands
     if not call.subject:
         return Item({"commands": {name: command.summary for name, command in commands.items()}})
-    name = call.subject.strip().removeprefix("atl_")
+    name = call.server.to_command(call.subject.strip())
     if name not in commands:
         raise InvalidArguments(
             f"subject: {call.subject!r} is not a command. Commands: {', '.join(commands)}.", fields=("subject",)

@@ -2,6 +2,12 @@
 
 from hypothesis import strategies as st
 
+EACH_KIND = (
+    "| A | B |\n| --- | --- |\n| a | `b` |\n\n```py\nx = 1\n```\n\n- one\n  1. two\n\n"
+    "> [!WARNING]\n> Ask @[ana](accountid:ana) or see [the page](https://x.org/p?q=1)."
+)
+"""A table, code, lists, a panel, a mention and a link."""
+
 SAMPLES = {
     "words that look like HTML": "A `List<String>` is a List<String>, a <div> and a Map<K, V>.",
     "generic types with a colon": "Use std::vector::iterator and Map<std:string>.",

@@ -9,7 +9,7 @@ from mcp_atl.convert.markdown_writer import MarkdownWriter
 from mcp_atl.convert.nodes import Node, children
 from mcp_atl.convert.placeholders import Originals
 from tests.mcp_atl.convert.adf_schema import adf_validator
-from tests.mcp_atl.convert.markdown_texts import MARKDOWN, SAMPLES, SOUP
+from tests.mcp_atl.convert.markdown_texts import EACH_KIND, MARKDOWN, SAMPLES, SOUP
 from tests.mcp_atl.convert.meaning import meaning
 from tests.mcp_atl.documents import DOCUMENTS
 from tests.thorough import examples
@@ -21,6 +21,44 @@ def read(markdown: str, originals: Originals | None = None) -> Node:
 
 def write(document: Node, originals: Originals | None = None) -> str:
     return MarkdownWriter(originals).blocks(children(document))
+
+
+@pytest.mark.requirement("ATL-7")
+def test_each_kind_of_content_has_its_node():
+    def paragraph(*nodes: Node) -> Node:
+        return {"type": "paragraph", "content": list(nodes)}
+
+    def node(kind: str, *content: Node, **attrs: str) -> Node:
+        return {"type": kind, **({"attrs": attrs} if attrs else {}), "content": list(content)}
+
+    def words(value: str, *marks: Node) -> Node:
+        return {"type": "text", "text": value, **({"marks": list(marks)} if marks else {})}
+
+    link = {"type": "link", "attrs": {"href": "https://x.org/p?q=1"}}
+    mention = {"type": "mention", "attrs": {"id": "ana", "text": "@ana"}}
+    document = read(EACH_KIND)
+    assert children(document) == [
+        node(
+            "table",
+            node("tableRow", *(node("tableHeader", paragraph(words(one))) for one in "AB")),
+            node(
+                "tableRow",
+                node("tableCell", paragraph(words("a"))),
+                node("tableCell", paragraph(words("b", {"type": "code"}))),
+            ),
+        ),
+        node("codeBlock", words("x = 1"), language="py"),
+        node(
+            "bulletList",
+            node("listItem", paragraph(words("one")), node("orderedList", node("listItem", paragraph(words("two"))))),
+        ),
+        node(
+            "panel",
+            paragraph(words("Ask "), mention, words(" or see "), words("the page", link), words(".")),
+            panelType="warning",
+        ),
+    ]
+    assert write(document) == EACH_KIND
 
 
 @pytest.mark.parametrize("markdown", SAMPLES.values(), ids=SAMPLES.keys())

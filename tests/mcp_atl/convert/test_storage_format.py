@@ -10,7 +10,7 @@ from mcp_atl.convert.placeholders import Originals
 from mcp_atl.convert.storage_reader import storage_to_document
 from mcp_atl.convert.storage_tree import parse
 from mcp_atl.convert.storage_writer import document_to_storage
-from tests.mcp_atl.convert.markdown_texts import MARKDOWN, SAMPLES
+from tests.mcp_atl.convert.markdown_texts import EACH_KIND, MARKDOWN, SAMPLES
 from tests.thorough import examples
 
 
@@ -20,6 +20,7 @@ def through_storage(markdown: str) -> str:
     return MarkdownWriter(Originals()).blocks(children(storage_to_document(stored)))
 
 
+@pytest.mark.requirement("ATL-7")
 @pytest.mark.parametrize(
     "markdown",
     [
@@ -49,6 +50,21 @@ def test_markdown_comes_back_from_storage_format(markdown: str):
 def test_what_was_read_once_stays_the_same(markdown: str):
     once = through_storage(markdown)
     assert through_storage(once) == once
+
+
+@pytest.mark.requirement("ATL-7")
+def test_each_kind_of_content_is_written_in_storage_format():
+    assert document_to_storage(MarkdownReader().document(EACH_KIND)) == (
+        "<table><tbody><tr><th><p>A</p></th><th><p>B</p></th></tr>"
+        "<tr><td><p>a</p></td><td><p><code>b</code></p></td></tr></tbody></table>"
+        '<ac:structured-macro ac:name="code"><ac:parameter ac:name="language">py</ac:parameter>'
+        "<ac:plain-text-body><![CDATA[x = 1]]></ac:plain-text-body></ac:structured-macro>"
+        "<ul><li>one<ol><li>two</li></ol></li></ul>"
+        '<ac:structured-macro ac:name="warning"><ac:rich-text-body>'
+        '<p>Ask <ac:link><ri:user ri:username="ana" /></ac:link> or see <a href="https://x.org/p?q=1">the page</a>.</p>'
+        "</ac:rich-text-body></ac:structured-macro>"
+    )
+    assert through_storage(EACH_KIND) == EACH_KIND
 
 
 @given(markdown=MARKDOWN)

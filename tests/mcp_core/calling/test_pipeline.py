@@ -280,11 +280,11 @@ async def test_every_answer_has_all_eleven_hints_and_all_metadata_however_the_ca
         assert ("instruction" in made) is ("returned" not in ending)
 
 
-@pytest.mark.requirement("MET-1")
+@pytest.mark.requirement("CTX-1", "MET-1")
 async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
     @query(version="1.2.3")
-    async def one() -> int:
-        return 1
+    async def one(context: ToolContext) -> str:
+        return context.timestamp
 
     registry = ToolRegistry()
     registry.register(one)
@@ -300,7 +300,9 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
     )
     answer = await pipeline.run(Request("one", {}))
     assert isinstance(answer, Answer)
-    metadata = json.loads(answer.text)["metadata"]
+    made = json.loads(answer.text)
+    metadata = made["metadata"]
+    assert made["data"] == "2026-07-28T10:00:00.123+00:00"
     assert metadata == {
         "toolVersion": "1.2.3",
         "serviceVersion": "4.5.6",

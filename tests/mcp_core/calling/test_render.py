@@ -82,6 +82,7 @@ def test_hints_format():
     assert (bad.is_error, bad.meta) == (True, None)
 
 
+@pytest.mark.requirement("MET-1")
 def test_the_metadata_of_an_answer_are_those_of_its_record():
     record = ToolMetadata("1.0.0", "2.0.0", CONTEXT.timestamp, 1.5, CONTEXT.trace_id, CONTEXT.correlation_id)
     assert json.loads(METADATA) == record.to_json() == WIRE
