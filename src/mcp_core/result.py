@@ -165,6 +165,8 @@ class Body(NamedTuple):
     """Whether the blocks are the value itself; `data` is then their text form."""
     verbatim: bool = False
     """Whether the blocks are the whole answer, as another server gave it; `data` is its structured content."""
+    meta: str | None = None
+    """The `_meta` that another server gave, as JSON text."""
 
     def rename_tools(self, rename: Callable[[str], str]) -> "Body":
         """The same, with other names of tools in the texts. Hints have these names already."""

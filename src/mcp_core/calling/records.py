@@ -126,6 +126,7 @@ class VerbatimResult(NamedTuple):
     structured: Mapping[str, Any] | None = None
     error: str | None = None
     """The text of an error; None for a success."""
+    meta: Mapping[str, Any] | None = None
 
 
 class Answer(NamedTuple):

@@ -35,7 +35,8 @@ def render(body: Body, format: Format, metadata: str | None, *, structured: Stru
     A failure has no structured content: its schema is that of a success.
     """
     if body.verbatim:
-        return Answer("", body.failure is not None, body.data, blocks=body.blocks)
+        meta = None if body.meta is None else json.loads(body.meta)
+        return Answer("", body.failure is not None, body.data, meta, body.blocks)
     if body.is_content and format == "bare":
         return _content_alone(body)
     failed = body.failure is not None

@@ -12,6 +12,7 @@ from mcp_core.foreign.bounded import Unfinished, run_bounded
 from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import AnswerPolicy
+from toolcharter.govern.metadata import foreign_meta
 from toolcharter.govern.upstream.transport import as_object
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.rule import Finding
@@ -60,7 +61,8 @@ def to_result(result: Mapping[str, Any]) -> VerbatimResult:
     error = None
     if result.get("isError") is True:
         error = next(iter(texts(blocks)), "") or "the tool failed without a message"
-    return VerbatimResult(blocks, as_object(structured) if isinstance(structured, dict) else None, error)
+    meta = foreign_meta(result.get("_meta")) or None
+    return VerbatimResult(blocks, as_object(structured) if isinstance(structured, dict) else None, error, meta)
 
 
 def texts(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -79,7 +81,7 @@ async def prepare(
     redacts = policy is not None and bool(policy.redact)
     if policy is None and action == "ignore":
         return result
-    if not redacts and _is_small(len(result.content), [texts(result.content), result.structured]):
+    if not redacts and _is_small(len(result.content), [texts(result.content), result.structured, result.meta]):
         return prepare_now(result, policy, tool, action)
     return await _bounded(f"the answer of {tool!r}", prepare_now, result, policy, tool, action)
 
@@ -119,12 +121,13 @@ async def _bounded(what: str, function: Callable[..., T], *arguments: Any) -> T:
 def apply_policy(result: VerbatimResult, policy: AnswerPolicy, tool: str) -> VerbatimResult:
     """The answer with the fields that are kept, without what is redacted. Raises Conflict if it is too long."""
     if policy.keep:
+        result = result._replace(meta=None)
         result = _keep_fields(result, [path.split(".") for path in policy.keep])
     if policy.redact:
         patterns = [re.compile(pattern) for pattern in policy.redact]
         result = _redact(result, patterns)
     if policy.max_bytes is not None:
-        size = len(json.dumps(list(result.content), ensure_ascii=False).encode())
+        size = len(json.dumps([*result.content, *filter(None, [result.meta])], ensure_ascii=False).encode())
         if size > policy.max_bytes:
             raise Conflict(
                 f"The answer of {tool!r} has {size:,} bytes; the charter allows {policy.max_bytes:,}. "
@@ -135,8 +138,8 @@ def apply_policy(result: VerbatimResult, policy: AnswerPolicy, tool: str) -> Ver
 
 def examine(result: VerbatimResult, tool: str, action: OnHiddenOrders) -> VerbatimResult:
     """Look for orders to the model in an answer, and mark or withhold it. Raises Conflict to withhold it."""
-    structured = "\n".join(_strings(result.structured))
-    warning = warning_for([*texts(result.content), structured], f"the answer of {tool!r}", action)
+    others = "\n".join([*_strings(result.structured), *_strings(result.meta)])
+    warning = warning_for([*texts(result.content), others], f"the answer of {tool!r}", action)
     return result if warning is None else result._replace(content=[text_block(warning), *result.content])
 
 
@@ -224,11 +227,14 @@ def _redact(result: VerbatimResult, patterns: Sequence[re.Pattern[str]]) -> Verb
         if isinstance(value, list):
             return [clean(item) for item in cast(list[Any], value)]
         if isinstance(value, dict):
-            # The data of an image or a sound is not text.
-            members = cast(JsonObject, value).items()
-            return {name: item if name in ("type", "data", "mimeType") else clean(item) for name, item in members}
+            return {name: clean(item) for name, item in cast(JsonObject, value).items()}
         return value
+
+    def clean_block(block: Mapping[str, Any]) -> JsonObject:
+        # The data of an image or a sound is not text.
+        kept = ("type", "mimeType", "data") if block.get("type") in ("image", "audio") else ("type",)
+        return {name: item if name in kept else clean(item) for name, item in block.items()}
 
     structured = None if result.structured is None else clean(dict(result.structured))
     error = None if result.error is None else clean(result.error)
-    return VerbatimResult([clean(dict(block)) for block in result.content], structured, error)
+    return VerbatimResult([clean_block(block) for block in result.content], structured, error, clean(result.meta))

@@ -24,6 +24,7 @@ from toolcharter.contract.lock import Lock
 from toolcharter.govern.callers_sign_ins import CallersSignIns
 from toolcharter.govern.charter import ALL, Charter
 from toolcharter.govern.intent import read_intents
+from toolcharter.govern.metadata import app_link
 from toolcharter.govern.offers import offers_of
 from toolcharter.govern.pins import (
     Comparison,
@@ -93,9 +94,9 @@ class Governor:
                 settings=settings,
                 title=f"{name}, governed",
                 request_headers=_PASSED if charter.upstream[name].pass_token else (),
-                make_library=self._library([Served(upstream, "")]),
+                make_library=self._library([self._served(name, "")]),
             )
-            for name, upstream in self.upstreams.items()
+            for name in self.upstreams
         }
         self.all_tools = SearchApp(
             ALL,
@@ -107,9 +108,7 @@ class Governor:
             settings=settings,
             title="All governed servers",
             request_headers=_PASSED if any(table.pass_token for table in charter.upstream.values()) else (),
-            make_library=self._library(
-                [Served(upstream, self._prefix(name)) for name, upstream in self.upstreams.items()]
-            ),
+            make_library=self._library([self._served(name, self._prefix(name)) for name in self.upstreams]),
         )
         for name, app in self.apps.items():
             app.add_health(partial(self._health, name))
@@ -123,6 +122,14 @@ class Governor:
 
     def _library(self, servers: Sequence[Served]) -> Callable[[ToolRegistry, RequestRecorder], RemoteLibrary]:
         return partial(RemoteLibrary, servers=servers, charter=self._charter)
+
+    def _served(self, name: str, prefix: str) -> Served:
+        return Served(self.upstreams[name], prefix, partial(self._app_links, name))
+
+    def _app_links(self, name: str) -> set[str]:
+        """The pages that the tools of an upstream link to, of those that are served."""
+        specs = [spec for spec in self._tools[name] if spec.is_listed]
+        return {link for spec in specs if (link := app_link(spec.declaration.meta or {})) is not None}
 
     def _prefix(self, name: str) -> str:
         prefix = self._charter.upstream[name].prefix

@@ -10,6 +10,7 @@ from mcp_core.errors import Conflict
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import hidden_orders
 from toolcharter.govern.charter import Charter, OfferPolicy
+from toolcharter.govern.metadata import with_foreign_meta
 from toolcharter.govern.policies import EffectiveOffer, offer_policy
 from toolcharter.govern.upstream.session import PROMPTS, TEMPLATES, Listed
 from toolcharter.govern.upstream.transport import as_object
@@ -60,7 +61,7 @@ def offers_of(server: str, listed: Listed, items: Iterable[JsonObject], charter:
     """The items of a list that can be used, each with its policy."""
     key, patterns = key_of(listed), charter.prompts if listed is PROMPTS else charter.resources
     return [
-        Offer(server, listed, item, offer_policy(server, str(item[key]), patterns))
+        Offer(server, listed, with_foreign_meta(item), offer_policy(server, str(item[key]), patterns))
         for item in items
         if isinstance(item.get(key), str)
     ]

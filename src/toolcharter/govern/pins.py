@@ -14,6 +14,7 @@ from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, digest, parse_lock
 from toolcharter.contract.tool_diff import diff_tools
 from toolcharter.govern.charter import PinPolicy
+from toolcharter.govern.metadata import APP_LINKS
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.rule import Finding
 from toolcharter.verify.rules import static_rules
@@ -21,6 +22,7 @@ from toolcharter.verify.rules import static_rules
 _WORDING = frozenset({"description-changed", "title-changed", "parameter-description-changed", "note-changed"})
 _METADATA = frozenset({"version-changed", "hint-stated", "meta-changed"})
 """Changes that no agent sees."""
+_APP_LINKS = tuple(f'$._meta["{key}"]' for key in APP_LINKS)
 _HINTS = "-hint-"
 ONLY_SPACE = "only white space"
 
@@ -139,7 +141,7 @@ def _changed(old: ListedTool, new: ListedTool, findings: Sequence[Finding], poli
 def is_harmless(change: Change, policy: PinPolicy) -> bool:
     """Whether a change by itself can neither break a caller nor mislead an agent."""
     if change.kind in _METADATA:
-        return True
+        return change.path not in _APP_LINKS
     if change.kind in _WORDING:
         return policy.wording == "accept" or change.sentence.endswith(ONLY_SPACE)
     if change.kind == "parameter-added" and is_secret_name(change.path.rpartition(".")[2]):

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import difflib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -25,6 +25,7 @@ from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import find_warning, hidden_orders, text_block, texts
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
+from toolcharter.govern.metadata import foreign_meta, with_foreign_meta
 from toolcharter.govern.offers import Offer, address_policy, offers_of
 from toolcharter.govern.policies import OfferLimit
 from toolcharter.govern.resource_routes import owner_of, template_owner
@@ -56,6 +57,8 @@ class Served(NamedTuple):
 
     upstream: Upstream
     prefix: str
+    links: Callable[[], Collection[str]] = tuple
+    """The addresses of the pages that its tools link to."""
 
     def shown(self, name: str) -> str:
         """The name of a prompt here."""
@@ -249,7 +252,8 @@ class RemoteLibrary(LiveLibrary):
 
     async def _find_resource(self, uri: str, caller: str) -> _Target:
         offers = [*await self._offers(RESOURCES, caller), *await self._offers(TEMPLATES, caller)]
-        owner = owner_of(uri, self._allowed(offers))
+        linking = [name for name, one in self._servers.items() if uri in one.links()]
+        owner = owner_of(uri, self._allowed(offers), linking)
         if owner is None:
             raise InvalidArguments(f"Unknown resource: {uri}")
         server = owner if isinstance(owner, str) else owner.server
@@ -298,15 +302,19 @@ class RemoteLibrary(LiveLibrary):
         if warning is not None:
             messages = [{"role": "user", "content": text_block(warning)}, *messages]
         description = result.get("description")
-        return {**({"description": description} if isinstance(description, str) else {}), "messages": messages}
+        return {
+            **({"description": description} if isinstance(description, str) else {}),
+            "messages": messages,
+            **_meta_of(result),
+        }
 
     async def _examined_contents(self, server: str, result: JsonObject) -> JsonObject:
-        contents = _objects(result.get("contents"))
+        contents = [with_foreign_meta(content) for content in _objects(result.get("contents"))]
         found = [text for content in contents if (text := _readable(content)) is not None]
         warning = await find_warning(found, f"the resource of {server!r}", self._charter.pins.answers)
         if warning is not None:
             contents = [{"uri": contents[0].get("uri"), "mimeType": "text/plain", "text": warning}, *contents]
-        return {"contents": contents}
+        return {"contents": contents, **_meta_of(result)}
 
 
 def trace_of(context: ToolContext) -> dict[str, Any]:
@@ -336,6 +344,11 @@ def _page(listed: Listed, items: list[JsonObject], cursor: Any) -> JsonObject:
 
 def _objects(value: Any) -> list[JsonObject]:
     return [as_object(item) for item in cast(list[Any], value)] if isinstance(value, list) else []
+
+
+def _meta_of(result: JsonObject) -> JsonObject:
+    meta = foreign_meta(result.get("_meta"))
+    return {"_meta": meta} if meta else {}
 
 
 def _readable(content: JsonObject) -> str | None:

@@ -20,6 +20,7 @@ from mcp_core.mcp_log import is_secret_name
 from mcp_core.schema.fields import list_at, object_at
 from toolcharter.contract.lock import digest
 from toolcharter.govern.argument_checks import ArgumentCheck, InvalidSchema
+from toolcharter.govern.metadata import foreign_annotations, foreign_icons, foreign_meta
 from toolcharter.govern.policies import EffectivePolicy
 
 CallUpstream = Callable[[Mapping[str, Any], ToolContext], Awaitable[VerbatimResult]]
@@ -85,6 +86,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
             response_time=policy.deadline or "slow",
             # Any server may ask the user something.
             asks=True,
+            meta=foreign_meta(tool.meta),
         ),
         doc=Docstring(summary=_first_sentence(description) or f"Call {tool.name} of {server}."),
         signature=signature,
@@ -93,7 +95,13 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         secret_fields=frozenset(name for name in object_at(shown, "properties") if is_secret_name(name)),
         source=f"the server {server}",
         has_own_name=True,
-        listed=replace(tool, description=description, input_schema=shown),
+        listed=replace(
+            tool,
+            description=description,
+            input_schema=shown,
+            annotations=foreign_annotations(tool.annotations),
+            icons=foreign_icons(tool.icons),
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """Which server an address belongs to, where several servers share one address of ours."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from mcp_core.errors import Conflict
@@ -14,11 +14,12 @@ _MAX_TEMPLATE_LENGTH = 1_024
 _MAX_EXPRESSIONS = 20
 
 
-def owner_of(uri: str, offers: Sequence[Offer]) -> Offer | str | None:
+def owner_of(uri: str, offers: Sequence[Offer], linking: Collection[str] = ()) -> Offer | str | None:
     """The resource or template that an address belongs to, or only the server; None if nobody offers it.
 
-    The list decides, then the templates; then the only server with addresses of the same scheme, because a tool may
-    name addresses that no list has. Raises Conflict if two servers offer it.
+    The list decides, then the templates; then the servers `linking` to it from a tool; then the only server with
+    addresses of the same scheme, because a tool may name addresses that no list has. Raises Conflict if two servers
+    offer it.
     """
     for candidates in (
         [offer for offer in offers if offer.listed is not TEMPLATES and offer.key == uri],
@@ -27,6 +28,9 @@ def owner_of(uri: str, offers: Sequence[Offer]) -> Offer | str | None:
         if candidates:
             _check_single(uri, {offer.server for offer in candidates})
             return candidates[0]
+    if linking:
+        _check_single(uri, set(linking))
+        return next(iter(linking))
     scheme = uri.partition(":")[0]
     servers = {offer.server for offer in offers if offer.key.partition(":")[0] == scheme}
     return next(iter(servers)) if len(servers) == 1 else None

@@ -137,6 +137,7 @@ def _require_token(tools: Tools) -> None:
 
 
 DANGEROUS: dict[str, ChangeTools] = {
+    "a link to a page": lambda tools: tools[0].update(_meta={"ui": {"resourceUri": "ui://files/page"}}),
     **{f"poison {number} in a description": _describe(number % 3, text) for number, text in enumerate(POISON)},
     **{f"poison {number} in a parameter": _describe_parameter(text) for number, text in enumerate(POISON)},
     "another description": _replace_description("Read any file of the machine, as the user wishes."),

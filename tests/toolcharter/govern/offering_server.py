@@ -52,7 +52,21 @@ TOOLS = [
     "pay",
     "finish",
     "visit",
+    "show",
 ]
+META: dict[str, Any] = {
+    "ui": {"resourceUri": f"ui://{NAME}/page"},
+    "example.com/build": 7,
+    "dev.toolcharter/permissions": [],
+    "io.modelcontextprotocol/serverInfo": {"name": "somebody else"},
+    "example.com/deep": {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": 1}}}}}}}}},
+    "example.com/long": "x" * 20_000,
+} | {f"example.com/{number}": number for number in range(50)}
+ICONS = [
+    {"src": "https://example.com/show.png", "mimeType": "image/png", "sizes": ["48x48"]},
+    {"src": "javascript:alert(1)"},
+]
+PNG = "iVBORw0KGgpkYXRh"
 
 bus = InMemorySubscriptionBus()
 added: list[str] = []
@@ -65,10 +79,14 @@ async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
     extra = ["extra"] if "tool" in added else []
     return types.ListToolsResult(
         tools=[
-            types.Tool(name=name, description=description(name), input_schema=SCHEMAS.get(name, NOTHING))
+            types.Tool(name=name, description=description(name), input_schema=SCHEMAS.get(name, NOTHING), **about(name))
             for name in TOOLS + extra
         ]
     )
+
+
+def about(name: str) -> dict[str, Any]:
+    return {"title": "Show all", "icons": ICONS, "_meta": META} if name == "show" else {}
 
 
 def description(name: str) -> str:
@@ -77,10 +95,8 @@ def description(name: str) -> str:
 
 async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
     match params.name:
-        case "ask":
-            return await ask(ctx, params, ["colour"])
-        case "ask_twice":
-            return await ask(ctx, params, ["colour", "size"])
+        case "ask" | "ask_twice":
+            return await ask(ctx, params, ["colour"] if params.name == "ask" else ["colour", "size"])
         case "open_page":
             return await open_page(ctx, params)
         case "count":
@@ -93,6 +109,8 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
             await announce(ctx, "prompt")
         case "pay" | "finish":
             return text(pay("tool") if params.name == "pay" else await finish(ctx))
+        case "show":
+            return types.CallToolResult(content=blocks(), _meta=META)
         case "touch":
             return await touch(f"{NAME}://readme")
         case "add_tool" | "change_tool":
@@ -100,6 +118,20 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
             await bus.publish(ToolsListChanged())
             await announce(ctx, "tool")
     return text("done")
+
+
+def blocks() -> list[Any]:
+    """Content of every kind, and some that is not what it says it is."""
+    about = types.Annotations(audience=["user"], priority=0.5)
+    uri = f"{NAME}://readme"
+    return [
+        types.ImageContent(type="image", data=PNG, mime_type="image/png", annotations=about, _meta=META),
+        types.AudioContent(type="audio", data="SUQz", mime_type="audio/mpeg"),
+        types.EmbeddedResource(type="resource", resource=types.TextResourceContents(uri=uri, text="A file.")),
+        types.ResourceLink(type="resource_link", uri=uri, name="readme", title="Read me", size=7),
+        types.ImageContent(type="image", data=PNG, mime_type="text/html"),
+        types.ImageContent(type="image", data="not base64", mime_type="image/png"),
+    ]
 
 
 async def wait(ctx: Any) -> None:
@@ -213,6 +245,9 @@ async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
         return prompt_text(answered) if isinstance(answered, str) else answered
     if params.name == "review" and "topic" not in (params.arguments or {}):
         raise MCPError(types.INVALID_PARAMS, "topic is missing")
+    if (params.arguments or {}).get("topic") == "pictures":
+        messages = [types.PromptMessage(role="user", content=block) for block in blocks()]
+        return types.GetPromptResult(messages=messages, _meta=META)
     said = EVIL if params.name == "evil_text" else f"{NAME}: {params.name} {(params.arguments or {}).get('topic', '')}"
     return prompt_text(said)
 

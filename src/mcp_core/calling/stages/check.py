@@ -78,7 +78,8 @@ def _verbatim(result: VerbatimResult) -> Body:
     blocks = json_text.to_bytes(list(result.content))[1:-1].decode()
     data = None if result.structured is None else json_text.to_text(dict(result.structured))
     failure = None if result.error is None else Failure(result.error, "ToolError", "business")
-    return Body(data, failure, blocks=blocks, verbatim=True)
+    meta = json_text.to_text(dict(result.meta)) if result.meta else None
+    return Body(data, failure, blocks=blocks, verbatim=True, meta=meta)
 
 
 def _check_texts(*texts: Any) -> None:

@@ -297,7 +297,8 @@ class FastPath:
         if method == "resources/list" and "nextCursor" not in result:
             result["resources"] = result["resources"] + self._fixed_resources.get(peer.caller)
         if peer.modern:
-            result = {**result, **caching, "resultType": "complete", "_meta": self._server_meta}
+            meta = {**result.get("_meta", {}), **self._server_meta}
+            result = {**result, **caching, "resultType": "complete", "_meta": meta}
         return json_text.to_text(result)
 
 
