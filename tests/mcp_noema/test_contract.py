@@ -1,7 +1,9 @@
 """The contract of the learning server: its lock, and the running server held against it."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,7 @@ def test_the_server_is_what_its_lock_says():
     assert Lock.from_tools(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
 
 
-async def nobody(question: str) -> bool:
+async def nobody(question: Mapping[str, Any]) -> Mapping[str, Any]:
     raise AssertionError(question)
 
 

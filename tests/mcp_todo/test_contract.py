@@ -1,13 +1,13 @@
 """The contract of the todo server, held against the words of its decision record, the lock and the running server."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_core import Settings
-from mcp_core.calling.records import Ask
 from mcp_core.declare.listed import ListedTool
 from tests.forkserver.commands import command_path
 from toolcharter.contract.lock import Lock, parse_lock
@@ -93,13 +93,12 @@ def test_the_server_is_what_its_lock_says():
     assert Lock.from_tools(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
 
 
-async def nobody(question: str) -> bool:
+async def nobody(question: Mapping[str, Any]) -> Mapping[str, Any]:
     raise AssertionError(question)
 
 
 async def listed(command: list[str]) -> dict[str, ListedTool]:
-    ask: Ask = nobody
-    async with client.start(command, ask) as server:
+    async with client.start(command, nobody) as server:
         return {tool.name: tool for tool in await server.list_tools()}
 
 

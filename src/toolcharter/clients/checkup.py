@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mcp_core.process.start_errors import CannotStart
 from toolcharter.clients.entry import ServerEntry
@@ -112,8 +112,8 @@ async def _ask(entry: ServerEntry, limit: float, last_words: list[str]) -> tuple
         return tools, await server.health()
 
 
-async def _decline(question: str) -> bool:  # noqa: ARG001 - nobody is there to answer it
-    return False
+async def _decline(params: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - nobody is there to answer it
+    return {"action": "decline"}
 
 
 def _which(program: str) -> str | None:

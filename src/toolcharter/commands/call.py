@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
         return run_interruptible(call.run())
     except KeyboardInterrupt:
         done = "What it had done by then is not undone." if call.is_sent else "It had not been called yet."
-        print(f"Cancelled: {escape_invisible(options.tool)}. {done}", file=sys.stderr)
+        start = "\n" if sys.stderr.isatty() else ""  # after the ^C that the terminal shows
+        print(f"{start}Cancelled: {escape_invisible(options.tool)}. {done}", file=sys.stderr)
         return INTERRUPTED
 
 

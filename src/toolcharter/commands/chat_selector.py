@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.commands import CannotRun, UsageError
-from toolcharter.commands.remote_server import ask_on_terminal
+from toolcharter.commands.questions import ask_on_terminal
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.result import SelectorResult
 

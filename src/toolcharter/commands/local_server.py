@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.calling.records import Answer, Ask, Request
-from mcp_core.context import ReportProgress
+from mcp_core.context import Elicit, ReportProgress
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
@@ -17,7 +17,8 @@ from mcp_core.settings.sources import add_options, from_options
 from mcp_core.text.json_text import JsonObject
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.interface import ServerConnection
-from toolcharter.commands.remote_server import ask_on_terminal, open_remote
+from toolcharter.commands.questions import AnswersOnTerminal, ask_on_terminal, decline_with_reason
+from toolcharter.commands.remote_server import open_remote
 from toolcharter.local import targets
 
 _CALL_SETTINGS = AUDIT_SETTINGS | {
@@ -45,7 +46,7 @@ async def open_local(
     if isinstance(loaded, App):
         try:
             async with nullcontext() if list_only else loaded:
-                yield LocalServer(loaded, ask_on_terminal if attended and sys.stdin.isatty() else None)
+                yield _attended(loaded) if attended else LocalServer(loaded)
         except Refused as error:
             raise CannotRun(str(error)) from None
         return
@@ -53,11 +54,18 @@ async def open_local(
         yield connection
 
 
+def _attended(app: App) -> "LocalServer":
+    """A server whose questions a person answers, or sees."""
+    if sys.stdin.isatty():
+        return LocalServer(app, ask_on_terminal, AnswersOnTerminal())
+    return LocalServer(app, None, decline_with_reason)
+
+
 class LocalServer:
     """One of our servers in this process. Calls go through the same pipeline as everywhere."""
 
-    def __init__(self, app: App, ask: Ask | None = None) -> None:
-        self._ask = ask
+    def __init__(self, app: App, ask: Ask | None = None, elicit: Elicit | None = None) -> None:
+        self._ask, self._elicit = ask, elicit
         self.identity = (app.name, app.version)
         self.app = app
 
@@ -97,6 +105,8 @@ class LocalServer:
             agent_id="toolcharter",
             agent_version=self.app.version,
             ask=self._ask,
+            modes=frozenset() if self._elicit is None else frozenset({"form", "url"}),
+            elicit=self._elicit,
             progress=progress,
             meta=meta or {},
         )

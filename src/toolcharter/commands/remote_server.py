@@ -1,16 +1,15 @@
 """Servers that speak MCP, for commands: started by a command, at an address, or as an object of an MCP library."""
 
 import argparse
-import asyncio
 import shutil
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.interface import ServerConnection, is_address, token_of
-from toolcharter.output.terminal import escape_lines
+from toolcharter.commands.questions import DECLINED, AnswersOnTerminal
 
 
 @asynccontextmanager
@@ -21,18 +20,18 @@ async def open_remote(
     # `from toolcharter import` would load the public names, and with them the framework.
     from toolcharter.remote import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
-    ask = _decline if not attended else ask_on_terminal if sys.stdin.isatty() else None
+    elicit = _decline if not attended else AnswersOnTerminal() if sys.stdin.isatty() else None
     limit: float | None = options.timeout
     timeouts = client.DEFAULT_TIMEOUTS if limit is None else client.Timeouts(limit, limit)
     if options.command:
         program: str = options.command[0]
         if shutil.which(program) is None:
             raise UsageError(f"The command {program!r} was not found.")
-        remote = client.start(options.command, ask, timeouts, show_log=attended)
+        remote = client.start(options.command, elicit, timeouts, show_log=attended)
     elif is_address(server):
-        remote = client.connect(server, token_of(options), ask, timeouts)
+        remote = client.connect(server, token_of(options), elicit, timeouts)
     else:
-        remote = client.open_object(loaded, server, ask, timeouts)
+        remote = client.open_object(loaded, server, elicit, timeouts)
     try:
         async with remote as connection:
             yield connection
@@ -40,13 +39,6 @@ async def open_remote(
         raise CannotRun(str(error)) from None
 
 
-async def _decline(question: str) -> bool:  # noqa: ARG001 - whatever is asked
+async def _decline(params: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - whatever is asked
     """Decline a question, where nobody is there to answer it."""
-    return False
-
-
-async def ask_on_terminal(question: str) -> bool:
-    """Ask the person at the terminal. Anything but yes means no."""
-    print(f"{escape_lines(question)} [y/N] ", end="", file=sys.stderr, flush=True)
-    answer = await asyncio.to_thread(sys.stdin.readline)
-    return answer.strip().lower() in ("y", "yes")
+    return DECLINED

@@ -25,11 +25,11 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from mcp_core.calling.records import Answer, Ask
-from mcp_core.context import ReportProgress
+from mcp_core.calling.records import Answer
+from mcp_core.context import Elicit, ReportProgress
 from mcp_core.declare.charter import DOCS_SCHEME, HEALTH_URI
 from mcp_core.declare.listed import ListedTool
-from mcp_core.hosts.protocol import CANNOT_START, CONFIRM
+from mcp_core.hosts.protocol import CANNOT_START, MISSING_CAPABILITY
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from mcp_core.text.plurals import count
@@ -85,7 +85,7 @@ class ServerUnreachable(Exception):
 
 @asynccontextmanager
 async def connect(
-    url: str, token: str | None, ask: Ask | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    url: str, token: str | None, elicit: Elicit | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
@@ -105,7 +105,7 @@ async def connect(
             http,
             _open(
                 streamable_http_client(url, http_client=http, max_sse_event_size=message_limit.MAX_MESSAGE),
-                ask,
+                elicit,
                 timeouts,
             ) as server,
         ):
@@ -138,7 +138,7 @@ def _explain(rejection: httpx2.Response, url: str, *, has_token: bool) -> str:
 @asynccontextmanager
 async def start(
     command: Sequence[str],
-    ask: Ask | None,
+    elicit: Elicit | None,
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
     *,
     show_log: bool = False,
@@ -162,7 +162,7 @@ async def start(
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
-                _open(_bounded_stdio_client()(parameters, errlog=log.file), ask, timeouts) as server,
+                _open(_bounded_stdio_client()(parameters, errlog=log.file), elicit, timeouts) as server,
                 _follow(log) if show_log else nullcontext(),
             ):
                 is_log_printed = show_log
@@ -206,21 +206,21 @@ class _StrayLines(logging.Filter):
 
 @asynccontextmanager
 async def open_object(
-    server: Any, name: str, ask: Ask | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    server: Any, name: str, elicit: Elicit | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server object of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
     low_level = getattr(server, "_mcp_server", server)
     if not isinstance(low_level, Server | MCPServer):
         raise ServerUnreachable(f"{name!r} is a {type(server).__name__}, not an MCP server.")
-    async with _unreachable_errors(name), _open(low_level, ask, timeouts) as opened:
+    async with _unreachable_errors(name), _open(low_level, elicit, timeouts) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def _open(server: Any, ask: Ask | None, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
+async def _open(server: Any, elicit: Elicit | None, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
     async with AsyncExitStack() as stack:
         async with asyncio.timeout(timeouts.answer):
-            client = await stack.enter_async_context(_client(server, ask, timeouts))
+            client = await stack.enter_async_context(_client(server, elicit, timeouts))
         # The library would validate results itself, in time that a schema of the server can make exponential.
         client.session.validate_tool_result = _accept_result
         yield RemoteServer(client, timeouts)
@@ -230,19 +230,19 @@ async def _accept_result(name: str, result: types.CallToolResult) -> None:
     """Accept every result; the rules of the verifier compare it with its schema."""
 
 
-def _client(server: Any, ask: Ask | None, timeouts: Timeouts) -> Client:
-    """A client. Without `ask`, it does not say that it can ask a person."""
+def _client(server: Any, elicit: Elicit | None, timeouts: Timeouts) -> Client:
+    """A client. Without `elicit`, it does not say that it can ask a person."""
     questions = 0
 
-    async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         nonlocal questions
         questions += 1
-        accepted = questions <= MAX_QUESTIONS and ask is not None and await ask(params.message)
-        action = "accept" if accepted else "decline"
-        return types.ElicitResult(action=action, content={CONFIRM: True} if accepted else None)
+        if elicit is None or questions > MAX_QUESTIONS:
+            return types.ElicitResult(action="decline")
+        return types.ElicitResult.model_validate(await elicit(params.model_dump(by_alias=True, exclude_none=True)))
 
     us = types.Implementation(name="toolcharter", version=version("toolcharter"))
-    callback = elicit if ask is not None else None
+    callback = answer if elicit is not None else None
     return Client(server, elicitation_callback=callback, read_timeout_seconds=timeouts.answer, client_info=us)
 
 
@@ -278,6 +278,8 @@ def _reason(error: BaseException) -> str:
         if error.error.message.endswith("byte limit."):
             return str(MessageTooLarge())
         return "the server closed the connection without an answer."
+    if isinstance(error, MCPError) and error.code == MISSING_CAPABILITY and "elicitation" in str(error.data):
+        return f"{error.error.message} Call it in a terminal, where you can answer."
     if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == types.REQUEST_TIMEOUT):
         return "the server did not answer in time. Give it more seconds with --timeout."
     if isinstance(error, ValidationError):

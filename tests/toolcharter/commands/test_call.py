@@ -1,5 +1,6 @@
 """What a person sees of a call in a terminal, with a server in the same process and in another one."""
 
+import io
 import json
 import os
 import signal
@@ -12,8 +13,12 @@ from tests.toolcharter.command_line import run
 
 SERVER = """
 import asyncio, os, signal
+from datetime import date
+from enum import Enum
 from pathlib import Path
-from toolcharter import App, Image, run
+from typing import Literal
+from pydantic import BaseModel, Field
+from toolcharter import App, Image, ToolContext, run
 
 app = App("pictures", version="1.0.0")
 FOLDER = Path(__file__).parent
@@ -32,6 +37,30 @@ async def wait() -> str:
     except asyncio.CancelledError:
         (FOLDER / "cancelled").touch()
         raise
+
+class Colour(Enum):
+    DEEP_RED = "red"
+    SKY_BLUE = "blue"
+
+class Room(BaseModel):
+    name: str = Field(title="Name", description="Of the room.", min_length=2)
+    colour: Colour
+    coats: int = Field(default=2, ge=1, le=5)
+    when: date
+    extras: list[Literal["floor", "doors"]] = []
+    note: str | None = None
+    is_wet: bool = False
+
+@app.tool(asks=True)
+async def paint(context: ToolContext) -> str:
+    '''Paint a room.'''
+    room = await context.ask(Room, "Which room?")
+    return room.model_dump_json()
+
+@app.tool(asks=True)
+async def pay(context: ToolContext) -> str:
+    '''Pay for a room.'''
+    return (await context.ask_url("Pay first.", "https://pay.example/1")).action
 
 if __name__ == "__main__":
     run(app)
@@ -82,3 +111,89 @@ def test_ctrl_c_cancels_the_call_and_says_so(call, tmp_path, monkeypatch):
         signal.signal(signal.SIGINT, before)
     assert (code, out, err) == (130, "", "Cancelled: wait. What it had done by then is not undone.\n")
     assert (tmp_path / "cancelled").exists()
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """A function that types lines at a terminal."""
+
+    def type_lines(text):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+
+    return type_lines
+
+
+def test_a_form_is_filled_in_and_each_field_is_asked_again_until_it_is_valid(call, typed):
+    typed("\nA\nHall\ngreen\nSky blue\n9\n\nsoon\n2026-11-19\n2, floor\n\nmaybe\ny\n")
+    code, out, err = call("paint")
+    assert (code, json.loads(out)) == (
+        0,
+        {
+            "name": "Hall",
+            "colour": "blue",
+            "coats": 2,
+            "when": "2026-11-19",
+            "extras": ["doors", "floor"],
+            "note": None,
+            "is_wet": True,
+        },
+    )
+    assert [line.rstrip() for line in err.splitlines()] == FORM.splitlines()
+
+
+FORM = """\
+Which room?
+Enter takes a default, or skips what is optional. Ctrl+D declines the form.
+
+Name (text, required): Of the room.
+name:   This is required.
+name:   This must have at least 2 characters.
+name:
+Colour (choose one, required)
+  1) Deep red (red)
+  2) Sky blue (blue)
+colour:   This must be one of red, blue.
+colour:
+Coats (whole number, at least 1, at most 5, optional)
+coats [2]:   This must be at most 5.
+coats [2]:
+When (date, such as 2026-11-19, required)
+when:   This must be a date such as 2026-11-19.
+when:
+Extras (choose several, with commas between them, optional)
+  1) floor
+  2) doors
+extras:
+Note (text, optional)
+note:
+Is Wet (yes or no, optional)
+is_wet [no]:   This must be true or false.
+is_wet [no]: """
+
+
+def test_a_form_is_declined_with_ctrl_d(call, typed):
+    typed("Hall\n")
+    code, out, err = call("paint")
+    assert (code, "did not answer 'Which room?'" in out) == (1, True)
+    assert "\nDeclined.\n" in err
+
+
+def test_an_address_is_shown_and_opened_by_the_person(call, typed):
+    typed("y\n")
+    code, out, err = call("pay")
+    assert (code, out) == (0, "accept\n")
+    assert err == "Pay first.\nTo go on, open this address in a browser: https://pay.example/1\nGo on? [y/N] "
+
+
+def test_without_a_terminal_a_form_says_what_it_needs_or_where_it_can_be_answered(call, typed, monkeypatch):
+    typed("")
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    code, out, err = call("paint")
+    assert code == 1
+    if out:  # a server in this process can be asked what it needs
+        assert "  Coats (whole number, at least 1, at most 5, optional)\n" in err
+        assert "Nobody can answer here. Call the tool in a terminal.\n" in err
+    else:
+        assert "this client cannot ask them" in err
+        assert err.endswith(" Call it in a terminal, where you can answer.\n")

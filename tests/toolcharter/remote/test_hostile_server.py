@@ -14,7 +14,7 @@ from anyio import EndOfStream
 
 from tests.toolcharter.command_line import run
 from tests.toolcharter.remote import hostile_server
-from toolcharter.commands import call, connection, remote_server
+from toolcharter.commands import call, connection, questions
 from toolcharter.remote import client, message_limit
 from toolcharter.verify.rules.live import output_schema_mismatch
 
@@ -22,8 +22,8 @@ COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
 TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http"])
 
 
-async def nobody(question):
-    return False
+async def nobody(params):
+    return {"action": "decline"}
 
 
 def run_command(capsys, transport, behaviour, command, *words):
@@ -173,7 +173,7 @@ def test_escapes_and_markup_of_a_server_do_not_reach_the_terminal(capsys, monkey
 async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_they_are(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert await remote_server.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
+    assert await questions.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
     await call.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
     err = capsys.readouterr().err
     assert is_clean(err)
@@ -182,6 +182,7 @@ async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_t
 
 def test_a_server_may_ask_ten_questions(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 20))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     code, _, err = run_command(capsys, "stdio", "asks", "call", "get")
     assert (code, err.count("Question"), is_clean(err)) == (0, 10, True)
 
@@ -244,7 +245,7 @@ async def test_a_server_of_ours_asks_nobody_during_a_verification(capsys, monkey
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     options = argparse.Namespace(server="demo", command=[], log_level=None)
     async with connection.connect(options) as unattended, connection.connect(options, attended=True) as attended:
-        assert (unattended._ask, attended._ask) == (None, remote_server.ask_on_terminal)
+        assert (unattended._ask, attended._ask) == (None, questions.ask_on_terminal)
 
 
 @pytest.mark.parametrize("command", ["tools", "verify"])

@@ -25,8 +25,8 @@ from toolcharter.verify.rules import all_rules
 READ_ONLY = types.ToolAnnotations(read_only_hint=True)
 
 
-async def nobody(question):
-    return False
+async def nobody(params):
+    return {"action": "decline"}
 
 
 async def probe(server, running, **options):
