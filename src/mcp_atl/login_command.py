@@ -12,6 +12,7 @@ from mcp_atl.sites.oauth import ISSUER, Grant
 from mcp_atl.sites.sign_in import PORT, SignInAttempt
 from mcp_atl.sites.store import CredentialStore, default_store_path
 from toolcharter import ToolError
+from toolcharter.foreign import print_text
 from toolcharter.keyring import system_keyring
 from toolcharter.oauth import CALLBACK
 from toolcharter.process import run_interruptible
@@ -24,7 +25,7 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
     options = _parser().parse_args(arguments)
     client_id = options.client_id or os.environ.get(CLIENT_ID)
     if not client_id:
-        sys.stderr.write(f"mcp-atl login needs the id of your OAuth app: set --client-id or {CLIENT_ID}.\n")
+        print_text(f"mcp-atl login needs the id of your OAuth app: set --client-id or {CLIENT_ID}.", file=sys.stderr)
         return 2
     store = CredentialStore(default_store_path(), system_keyring)
     if options.caller:
@@ -32,8 +33,7 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
     grant = Grant(client_id, _client_secret(), issuer=options.server or ISSUER)
 
     def show(address: str) -> None:
-        sys.stdout.write(f"Open this address to sign in:\n\n  {address}\n\n")
-        sys.stdout.flush()
+        print_text(f"Open this address to sign in:\n\n  {address}\n", flush=True)
         if not options.no_browser:
             open_browser(address)
 
@@ -41,13 +41,13 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
         access = run_interruptible(_sign_in(grant, show, options))
         store.save(access)
     except (OSError, ToolError) as error:
-        sys.stderr.write(f"mcp-atl login: {error}\n")
+        print_text(f"mcp-atl login: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("mcp-atl login was interrupted. Nothing was stored.\n")
+        print_text("mcp-atl login was interrupted. Nothing was stored.", file=sys.stderr)
         return 130
     who = f"Signed {options.caller} in" if options.caller else "Signed in"
-    sys.stdout.write(f"{who} to {access.site.name}. The sign-in is kept in {store.place}.\n")
+    print_text(f"{who} to {access.site.name}. The sign-in is kept in {store.place}.")
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mcp_atl.sites.store import CredentialStore, default_store_path
 from toolcharter import ToolError
+from toolcharter.foreign import print_text
 from toolcharter.keyring import system_keyring
 
 APPS = "https://id.atlassian.com/manage-profile/apps"
@@ -21,24 +22,27 @@ def command(arguments: Sequence[str]) -> int:
     try:
         return _log_out(store, options.site, everything=options.all)
     except (OSError, ToolError) as error:
-        sys.stderr.write(f"mcp-atl logout: {error}\n")
+        print_text(f"mcp-atl logout: {error}", file=sys.stderr)
         return 1
 
 
 def _log_out(store: CredentialStore, wanted: str | None, *, everything: bool) -> int:
     stored = store.schemes()
     if not stored and wanted is None:
-        sys.stdout.write("No credentials are stored.\n")
+        print_text("No credentials are stored.")
         return 0
     if wanted is None and not everything and len(stored) > 1:
         names = ", ".join(stored)
-        sys.stderr.write(f"mcp-atl logout: Credentials of several sites are stored: {names}. Name one, or use --all.\n")
+        print_text(
+            f"mcp-atl logout: Credentials of several sites are stored: {names}. Name one, or use --all.",
+            file=sys.stderr,
+        )
         return 2
     for name in [wanted] if wanted is not None else list(stored):
         place = store.remove(name)
-        sys.stdout.write(f"Removed the credentials of {name} from {place}.\n")
+        print_text(f"Removed the credentials of {name} from {place}.")
         if stored[name] == "oauth":
-            sys.stdout.write(f"Atlassian still lists the OAuth app; to revoke its access, remove it at {APPS}.\n")
+            print_text(f"Atlassian still lists the OAuth app; to revoke its access, remove it at {APPS}.")
     return 0
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MethodType
 from typing import Any, Literal, NamedTuple, cast
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.start_errors import CannotStart
 
 TRACE_LEVEL = 5
@@ -187,7 +188,7 @@ def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tup
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != ord("\t")}
 # Direction marks make a line read as another one.
 _DIRECTION_MARKS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029, *_DIRECTION_MARKS)}
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTION_MARKS)}
 _BREAKS = JSON_ESCAPES | _CONTROLS | {ord("\n"): "\\n", ord("\r"): "\\r"}
 _STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 
@@ -273,7 +274,7 @@ class _PrivateFileHandler(WatchedFileHandler):
             super().handleError(record)
         elif time.monotonic() - self._said >= _FULL_SECONDS:
             self._said = time.monotonic()
-            sys.stderr.write(f"The log file {self.baseFilename} cannot be written: {error.strerror}\n")
+            print_text(f"The log file {self.baseFilename} cannot be written: {error.strerror}", file=sys.stderr)
 
 
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:

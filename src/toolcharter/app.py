@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.start_errors import CannotStart, DeclarationError
 from mcp_core.settings.model import Settings
 from toolcharter.ctrl_c import WithoutStack
@@ -103,7 +104,7 @@ def _print_start_error(kind: type[BaseException], error: BaseException, stack: T
     file = Path(sys.argv[0]).name
     place = f"\n{file}, line {lines[-1]}" if lines else ""
     reason = f"{reason_of(file, error)}{place}"
-    sys.stderr.write(f"{reason}\n")
+    print_text(reason, file=sys.stderr)
     if sys.argv[1:2] in ([], ["stdio"]):
         answer_requests(reason)
 
@@ -114,4 +115,6 @@ def _report_unused(reference: "weakref.ref[App]") -> None:
     if app is None or app.is_used or is_failed or hasattr(sys, "ps1") or sys.flags.interactive:
         return
     file = Path(sys.argv[0]).name
-    sys.stderr.write(f"{file} has made the server {app.name!r}, and has not served it. End {file} with app.run().\n")
+    print_text(
+        f"{file} has made the server {app.name!r}, and has not served it. End {file} with app.run().", file=sys.stderr
+    )

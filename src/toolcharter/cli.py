@@ -44,7 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except KeyboardInterrupt:  # also while the modules of a command are loaded
             raise SystemExit(INTERRUPTED) from None
     elif argv and not argv[0].startswith("-"):
-        print(_unknown_command(argv[0]), file=sys.stderr)
+        from mcp_core.foreign.terminal import print_text  # noqa: PLC0415 - --version needs no framework
+
+        print_text(_unknown_command(argv[0]), file=sys.stderr)
         raise SystemExit(USAGE_ERROR)
     else:
         _show_overview(argv or ["--help"])

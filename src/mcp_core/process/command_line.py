@@ -6,6 +6,8 @@ import os
 import sys
 from typing import NoReturn
 
+from mcp_core.foreign.terminal import escape_lines
+
 
 class OptionParser(argparse.ArgumentParser):
     """Answers a mistyped option with the nearest one."""
@@ -17,7 +19,7 @@ class OptionParser(argparse.ArgumentParser):
         wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0] if "unrecognized" in message else ""
         nearest = difflib.get_close_matches(wrong, self._option_string_actions, n=1) if wrong else []
         self.problem = f"{message}; did you mean {nearest[0]}?" if nearest else message
-        super().error(self.problem)
+        super().error(escape_lines(self.problem))
 
 
 def open_closed_streams() -> None:

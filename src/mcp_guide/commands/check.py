@@ -10,6 +10,7 @@ from typing import Any
 
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
+from toolcharter.foreign import print_text
 
 
 def command(arguments: Sequence[str]) -> int:
@@ -18,11 +19,11 @@ def command(arguments: Sequence[str]) -> int:
     given = {name: value for name, value in vars(options).items() if value is not None and name != "expression"}
     is_error, answer = asyncio.run(_check(GuideSettings(**given), options.expression))
     if is_error:
-        sys.stderr.write(f"{answer['error']}\n")
+        print_text(answer["error"], file=sys.stderr)
         return 2
     for finding in answer["value"]["findings"]:
-        sys.stdout.write(f"{finding['path']}:{finding['line']}: {finding['problem']} [{finding['rule']}]\n")
-    sys.stdout.write(f"{answer['message']}\n")
+        print_text(f"{finding['path']}:{finding['line']}: {finding['problem']} [{finding['rule']}]")
+    print_text(answer["message"])
     return 1 if answer["value"]["findings"] else 0
 
 

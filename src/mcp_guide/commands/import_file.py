@@ -29,6 +29,7 @@ from mcp_guide.content.expressions import parse_expression
 from mcp_guide.model import Collection, Configuration, FlagValue, Project
 from mcp_guide.settings import GuideSettings, default_config_path
 from toolcharter import Conflict, ToolError
+from toolcharter.foreign import print_text
 
 _SKIP_REASONS = {
     "allowed_write_paths": "not imported: add the folder to export_folders by hand",
@@ -66,9 +67,9 @@ def command(arguments: Sequence[str]) -> int:
     except (OSError, UnicodeDecodeError, YamlError, ToolError) as error:
         line = f", line {error.line}" if isinstance(error, YamlError) else ""
         reason = (isinstance(error, OSError) and error.strerror) or error
-        sys.stderr.write(f"{options.file}{line} cannot be imported: {reason}\n")
+        print_text(f"{options.file}{line} cannot be imported: {reason}", file=sys.stderr)
         return 1
-    sys.stdout.write(_report(options.file, target.path, imported, merged))
+    print_text(_report(options.file, target.path, imported, merged), end="")
     return 0 if merged else 1
 
 

@@ -11,6 +11,7 @@ from mcp_guide import model
 from mcp_guide.configuration.file import ConfigurationFile
 from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
 from toolcharter import ToolError
+from toolcharter.foreign import print_text
 
 
 class StarterFiles(NamedTuple):
@@ -31,12 +32,12 @@ def command(arguments: Sequence[str]) -> int:
         files = write_starter(root)
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}. Choose another folder with --docs-root."
-        sys.stderr.write(f"mcp-guide init cannot write the documents: {reason}\n")
+        print_text(f"mcp-guide init cannot write the documents: {reason}", file=sys.stderr)
         return 1
     except ToolError as error:
-        sys.stderr.write(f"mcp-guide init cannot write the documents: {error}\n")
+        print_text(f"mcp-guide init cannot write the documents: {error}", file=sys.stderr)
         return 1
-    sys.stdout.write(_report(root, files, is_default=root == default_docs_root()))
+    print_text(_report(root, files, is_default=root == default_docs_root()), end="")
     return 0
 
 

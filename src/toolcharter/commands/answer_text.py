@@ -10,15 +10,16 @@ from rich.markup import escape as escape_markup
 
 from mcp_core.calling.records import Answer
 from mcp_core.declare.charter import META
+from mcp_core.foreign.terminal import escape_lines
 from toolcharter.commands.saved_files import attachments
-from toolcharter.output.terminal import escape_lines
+from toolcharter.output.terminal import TerminalConsole
 
 JsonObject = dict[str, Any]
 
 
 def print_answer(answer: Answer, console: Console | None = None, *, can_save: bool = False) -> None:
     """Print the result of a call, whatever its wire format. With `can_save`, say how its files can be saved."""
-    out = console or Console()
+    out = console or TerminalConsole()
     try:
         body: Any = json.loads(answer.text or ("" if answer.blocks else answer.structured_json or ""))
     except (ValueError, RecursionError):

@@ -17,12 +17,12 @@ from typing import Any
 from mcp_core.audit import TrailReport, read_key, verify
 from mcp_core.audit.chain import Record, parse
 from mcp_core.audit.reader import POLL_SECONDS, RecordFilter, follow_records, read_lines, read_records, trail_files
+from mcp_core.foreign.terminal import escape_invisible, print_text
 from mcp_core.process.extras import RequiresExtra
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import environment_variable, parse_duration
 from mcp_core.text.plurals import count
 from toolcharter.commands import UsageError
-from toolcharter.output.terminal import escape_invisible
 
 BROKEN = 1
 
@@ -140,7 +140,7 @@ async def _newer(sink: Any, heads: dict[str, int]) -> AsyncIterator[Record]:
 
 
 def _print_record(record: Record, *, as_json: bool) -> None:
-    print(record.line if as_json else escape_invisible(describe(record.members)), flush=True)
+    print_text(record.line if as_json else escape_invisible(describe(record.members)), flush=True)
 
 
 def describe(members: dict[str, Any]) -> str:
@@ -196,16 +196,16 @@ def _print_report(report: TrailReport, *, keyed: bool) -> int:
             *([] if chain.closed else ["not closed: the server runs, was killed, or the end was removed"]),
         ]
         numbers = f"records {chain.first} to {chain.last}"
-        print(escape_invisible(f"{chain.id}: {'; '.join([numbers, *notes])}"))
-        print(f"  checkpoint {escape_invisible(chain.id)}:{chain.last}:{chain.head}")
+        print_text(escape_invisible(f"{chain.id}: {'; '.join([numbers, *notes])}"))
+        print_text(f"  checkpoint {escape_invisible(chain.id)}:{chain.last}:{chain.head}")
     if report.fragments:
-        print(f"{count(report.fragments, 'fragment')} of records, such as a full disk leaves")
+        print_text(f"{count(report.fragments, 'fragment')} of records, such as a full disk leaves")
     if report.unchecked and not keyed:
         unchecked = count(report.unchecked, "record")
-        print(f"{unchecked} cannot be checked: give the key of the trail with --audit-key", file=sys.stderr)
+        print_text(f"{unchecked} cannot be checked: give the key of the trail with --audit-key", file=sys.stderr)
     for place, text in report.problems:
-        print(escape_invisible(f"{place}: {text}"), file=sys.stderr)
+        print_text(escape_invisible(f"{place}: {text}"), file=sys.stderr)
     total = count(sum(chain.records for chain in report.chains.values()), "record")
     verdict = f"{count(len(report.problems), 'problem')} found" if report.problems else "no problems found"
-    print(f"{total} in {count(len(report.chains), 'chain')}: {verdict}")
+    print_text(f"{total} in {count(len(report.chains), 'chain')}: {verdict}")
     return BROKEN if report.problems or report.unchecked else os.EX_OK

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mcp_core.calling.stages.idempotency import KEY
+from mcp_core.foreign.terminal import escape_invisible, print_data, print_text
 from mcp_core.process.interrupt import INTERRUPTED, run_interruptible
 from toolcharter.commands import UsageError, connection, saved_files
 from toolcharter.commands.answer_text import print_answer
-from toolcharter.output.terminal import escape_invisible
 
 if TYPE_CHECKING:
     from mcp_core.calling.records import Answer
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         done = "What it had done by then is not undone." if call.is_sent else "It had not been called yet."
         start = "\n" if sys.stderr.isatty() else ""  # after the ^C that the terminal shows
-        print(f"{start}Cancelled: {escape_invisible(options.tool)}. {done}", file=sys.stderr)
+        print_text(f"{start}Cancelled: {escape_invisible(options.tool)}. {done}", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -94,25 +94,27 @@ def _show(answer: "Answer", folder: Path | None, tool: str) -> int:
     if sys.stdout.isatty():
         print_answer(answer, can_save=folder is None)
     elif found:
-        print(json.dumps(answer.content(), ensure_ascii=False))
+        connection.print_json(answer.content())
     else:
         texts = "\n".join(str(block.get("text", "")) for block in answer.content())
-        print(answer.text or texts or answer.structured_json or "[]")
+        print_data((answer.text or texts or answer.structured_json or "[]") + "\n")
     code = FAILED if answer.is_error else os.EX_OK
     for attachment in found if folder is not None else ():
         if not attachment.has_data:
             continue
         try:
-            print(f"Saved: {saved_files.save(attachment, cast(Path, folder), tool)}", file=sys.stderr)
+            print_text(f"Saved: {saved_files.save(attachment, cast(Path, folder), tool)}", file=sys.stderr)
         except (ValueError, OSError) as error:
-            print(f"Not saved: {escape_invisible(attachment.mime_type)}, {error}.", file=sys.stderr)
+            print_text(f"Not saved: {escape_invisible(attachment.mime_type)}, {error}.", file=sys.stderr)
             code = FAILED
     return code
 
 
 async def print_progress(done: float, total: float | None, message: str | None) -> None:
     """Print progress to stderr; stdout is for the result."""
-    print(f"  {done:g}{f' of {total:g}' if total else ''} {escape_invisible(message or '')}".rstrip(), file=sys.stderr)
+    print_text(
+        f"  {done:g}{f' of {total:g}' if total else ''} {escape_invisible(message or '')}".rstrip(), file=sys.stderr
+    )
 
 
 def _parse_object(text: str | None, what: str) -> dict[str, Any]:

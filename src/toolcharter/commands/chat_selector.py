@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import Progress
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.foreign.terminal import print_text
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.questions import ask_on_terminal
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.result import SelectorResult
+from toolcharter.output.terminal import TerminalConsole
 
 if TYPE_CHECKING:
     from toolcharter.evaluate.chat import ChatSelector, Estimate
@@ -81,7 +82,7 @@ async def select(tools: Sequence[ListedTool], cases: Sequence[Case], options: ar
         answers.touch()
     except OSError as error:
         raise CannotRun(f"The answers cannot be saved: {error}. Name another file with --answers.") from None
-    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
+    with Progress(console=TerminalConsole(stderr=True), disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(model, total=len(cases))
         selector.on_answer = lambda: progress.advance(task)
         try:
@@ -95,7 +96,7 @@ async def _confirm(estimate: "Estimate", selector: "ChatSelector", options: argp
         return
     cost = estimate.cost(options.price_in, options.price_out)
     price = f", about {cost:.2f} at the given prices" if cost else ""
-    print(
+    print_text(
         f"{estimate.requests} requests to {selector.endpoint.model} at {selector.endpoint.url}: about "
         f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out{price}. "
         f"Answers are saved in {selector.answers}.",

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.command_line import OptionParser, open_closed_streams
 from mcp_core.process.start_errors import CannotStart, DeclarationError
 from toolcharter.commands import CannotRun
-from toolcharter.output.terminal import escape_lines
 
 EXTRAS: Mapping[str, str] = {"govern": "govern"}
 """The extra of the distribution that brings the libraries of a command, where a plain install does not."""
@@ -186,7 +186,7 @@ def _split_at_dashes(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]
 
 
 def _fail(reason: str, exit_code: int, *, to_client: bool = False) -> NoReturn:
-    print(escape_lines(reason), file=sys.stderr, flush=True)
+    print_text(reason, file=sys.stderr, flush=True)
     if to_client:
         from mcp_core.hosts.fast_path.failed_start import answer_requests  # noqa: PLC0415 - 20 ms, and rarely
 

@@ -9,13 +9,14 @@ import json
 import os
 import sys
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.settings.model import Settings, environment_variable, settings_type
 from mcp_core.settings.sources import add_options, resolve_settings, shown_value
 from toolcharter.local import targets
+from toolcharter.output.terminal import TerminalConsole
 
 DEFAULT = "default"
 
@@ -42,17 +43,17 @@ def run(options: argparse.Namespace) -> int:
     names = [name for name in settings_class.model_fields if name not in settings_class.unused]
     rows = [(name, shown_value(name, getattr(resolved.settings, name)), resolved.sources[name]) for name in names]
     if options.json:
-        print(json.dumps({name: {"value": value, "source": source} for name, value, source in rows}, indent=2))
+        print_text(json.dumps({name: {"value": value, "source": source} for name, value, source in rows}, indent=2))
         return os.EX_OK
     shown = rows if options.all else [row for row in rows if row[2] != DEFAULT]
     if not shown:
-        print("Every setting has its default; --all shows them.")
+        print_text("Every setting has its default; --all shows them.")
         return os.EX_OK
     if sys.stdout.isatty():
         _print_table(shown)
     else:
         for name, value, source in shown:
-            print(f"{name} = {'' if value is None else value}  # {source}")
+            print_text(f"{name} = {'' if value is None else value}  # {source}")
     return os.EX_OK
 
 
@@ -60,4 +61,4 @@ def _print_table(rows: list[tuple[str, str | None, str]]) -> None:
     table = Table("setting", "value", "from", "variable", box=None, header_style="bold")
     for name, value, source in rows:
         table.add_row(name, escape(value or ""), escape(source), environment_variable(name))
-    Console().print(table)
+    TerminalConsole().print(table)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcp_core.declare.listed import ListedTool, read_tools
+from mcp_core.foreign.terminal import print_text
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.interface import ServerConnection, is_address, token_of
 from toolcharter.commands.json_file import read_json
@@ -173,4 +174,4 @@ def unknown_tool(name: str, tools: Sequence[str], allowed: str = "") -> str:
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON."""
-    print(json.dumps(value, ensure_ascii=False))
+    print_text(json.dumps(value, ensure_ascii=False))

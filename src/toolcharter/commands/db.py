@@ -17,13 +17,13 @@ from pathlib import Path
 from mcp_core.db import open_database
 from mcp_core.db.backup import back_up
 from mcp_core.db.migrations import SchemaState
+from mcp_core.foreign.terminal import escape_invisible, print_text
 from mcp_core.process.start_errors import CannotStart
 from mcp_core.settings.model import Settings
 from mcp_core.settings.sources import resolve_settings
 from toolcharter.commands import UsageError
 from toolcharter.local import targets
 from toolcharter.local.databases import DatabaseStore, migrations_of, stores
-from toolcharter.output.terminal import escape_invisible
 
 WOULD_NOT_START = 1
 
@@ -63,7 +63,7 @@ def _stores(options: argparse.Namespace) -> Iterator[DatabaseStore]:
             if store.exists():
                 yield store
             elif store.name == entry.name:
-                print(f"{store.name}: no database yet ({_location(store)})")
+                print_text(f"{store.name}: no database yet ({_location(store)})")
 
 
 def _entries(names: Sequence[str]) -> list[EntryPoint]:
@@ -81,14 +81,14 @@ async def _check(found: Sequence[DatabaseStore]) -> int:
         try:
             state = await _state(store)
         except CannotStart as error:
-            print(f"{store.name}: {escape_invisible(str(error))}")
+            print_text(f"{store.name}: {escape_invisible(str(error))}")
             code = WOULD_NOT_START
             continue
         if (refusal := store.migrations.refusal(state)) is not None:
-            print(f"{store.name}: {escape_invisible(refusal)}\n  {_location(store)}")
+            print_text(f"{store.name}: {escape_invisible(refusal)}\n  {_location(store)}")
             code = WOULD_NOT_START
         else:
-            print(f"{store.name}: {_words(store, state)} ({_location(store)})")
+            print_text(f"{store.name}: {_words(store, state)} ({_location(store)})")
     return code
 
 
@@ -104,14 +104,14 @@ async def _upgrade(found: Sequence[DatabaseStore], folder: Path | None) -> None:
     for store in found:
         state = await _state(store)
         if not state.lines or (state.migration == store.migrations.names[-1] and not state.difference):
-            print(f"{store.name}: {_words(store, state)} ({_location(store)})")
+            print_text(f"{store.name}: {_words(store, state)} ({_location(store)})")
             continue
         if (location := _location(store)) not in copied:
             _copy(store, folder)
             copied.add(location)
         async with open_database(store.url) as database:
             await store.migrations.upgrade(database)
-        print(f"{store.name}: upgraded to {store.migrations.names[-1]}")
+        print_text(f"{store.name}: upgraded to {store.migrations.names[-1]}")
 
 
 async def _state(store: DatabaseStore) -> SchemaState:
@@ -125,7 +125,7 @@ def _databases(found: Sequence[DatabaseStore]) -> list[DatabaseStore]:
 
 
 def _copy(store: DatabaseStore, folder: Path | None) -> None:
-    print(f"{store.name}: copied to {back_up(store.url, folder, datetime.now().astimezone())}")
+    print_text(f"{store.name}: copied to {back_up(store.url, folder, datetime.now().astimezone())}")
 
 
 def _location(store: DatabaseStore) -> str:

@@ -6,6 +6,7 @@ The exit code is 1 if a change breaks users.
 import argparse
 import os
 
+from mcp_core.foreign.terminal import print_data
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection, lock
 from toolcharter.contract import report
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     old, new = run_interruptible(_read_both(options))
     changes = lock.compare(old, new)
     if options.format:
-        print(FORMATS[options.format](changes))
+        print_data(FORMATS[options.format](changes) + "\n")
     else:
         lock.print_changes(changes)
     return BREAKING if any(change.is_breaking for change in changes) else os.EX_OK

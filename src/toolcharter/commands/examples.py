@@ -8,7 +8,6 @@ import argparse
 import os
 import sys
 
-from rich.console import Console
 from rich.markup import escape
 
 from mcp_core import mcp_log
@@ -20,6 +19,7 @@ from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.commands.interface import is_address
 from toolcharter.local import examples, targets
 from toolcharter.local.examples import ExampleResult
+from toolcharter.output.terminal import TerminalConsole
 
 DIFFERS = 1
 
@@ -78,7 +78,7 @@ def _print_results(results: list[ExampleResult]) -> None:
         rows = [{"tool": r.tool, "example": r.example, "ok": r.ok, "differences": r.differences} for r in results]
         connection.print_json({"ok": all(r.ok for r in results), "examples": rows})
         return
-    out = Console(highlight=False, soft_wrap=True)
+    out = TerminalConsole(highlight=False, soft_wrap=True)
     for result in results:
         mark = "[green]ok[/]     " if result.ok else "[bold red]differs[/]"
         out.print(f"{mark} [bold]{result.tool}[/] {escape(result.example)}")

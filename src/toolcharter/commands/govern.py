@@ -28,6 +28,7 @@ import platformdirs
 from mcp_core import mcp_log
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError
+from mcp_core.foreign.terminal import print_text
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.schema.fields import object_at
@@ -40,7 +41,6 @@ from toolcharter.govern.charter import Charter, is_name, read_or_new
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
-from toolcharter.output.terminal import escape_lines
 from toolcharter.serving.otlp import set_up_export
 
 VARIABLE = "TOOLCHARTER_CHARTER"
@@ -182,7 +182,7 @@ async def _add(path: Path, options: argparse.Namespace) -> int:
         if words:
             fields[key] = dict(name_and_value(option, word) for word in words)
     await _add_server(path, name, fields, options, can_sign_in=True)
-    print("Point your client at: toolcharter govern")
+    print_text("Point your client at: toolcharter govern")
     return os.EX_OK
 
 
@@ -208,14 +208,14 @@ async def _add_server(
             charter_file.remove_upstream(path, name)
     suspicious = security_findings(shown)
     approved = governor.approve(name, shown, [tool.name for tool in shown if tool.name not in suspicious] or [""])
-    print(f"{name} is governed: {count(len(approved), 'tool')} approved. {path}")
+    print_text(f"{name} is governed: {count(len(approved), 'tool')} approved. {path}")
     if secret := [variable for variable in fields.get("env", {}) if is_secret_name(variable)]:
         better = f'secrets = {{ {secret[0]} = "file:PATH" }}'
-        print(f"  {', '.join(secret)} is in that file as text. You can move it: {better}")
+        print_text(f"  {', '.join(secret)} is in that file as text. You can move it: {better}")
     for tool, findings in suspicious.items():
-        print(f"  {tool} waits for your decision: {findings[0].rule} {escape_lines(findings[0].message)}")
+        print_text(f"  {tool} waits for your decision: {findings[0].rule} {findings[0].message}")
     if suspicious:
-        print(f"Look at them: toolcharter govern review {name}")
+        print_text(f"Look at them: toolcharter govern review {name}")
 
 
 async def _first_look(
@@ -250,7 +250,7 @@ async def _approve(governor: Governor, name: str, tools: Sequence[str]) -> int:
     if unknown := set(tools) - {tool.name for tool in shown}:
         raise CannotRun(f"{name} does not list {', '.join(sorted(unknown))}. Nothing was approved.")
     approved = governor.approve(name, shown, tools)
-    print(f"{name}: {count(len(approved), 'tool')} approved as shown now.")
+    print_text(f"{name}: {count(len(approved), 'tool')} approved as shown now.")
     return os.EX_OK
 
 
@@ -261,40 +261,40 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
             try:
                 await governor.look(name)
             except ToolError as error:
-                print(f"{name}: not available. {escape_lines(str(error))}")
+                print_text(f"{name}: not available. {error!s}")
                 if output := _output(governor, name):
-                    print(output)
+                    print_text(output)
                 _print_sign_ins(governor, name)
                 continue
             undecided = governor.waiting(name)
             waiting += len(undecided)
             offers = await governor.count_offers(name)
-            print(_summary(name, governor, offers, has_pins=lock_file(path, name).exists()))
+            print_text(_summary(name, governor, offers, has_pins=lock_file(path, name).exists()))
             _print_sign_ins(governor, name)
             for tool, quarantine in undecided.items():
-                print(_details(tool, quarantine, in_full=in_full))
+                print_text(_details(tool, quarantine, in_full=in_full))
     finally:
         await governor.close()
     if not names:
-        print(f"No server is governed. Add one: toolcharter govern add NAME -- COMMAND. {path}")
+        print_text(f"No server is governed. Add one: toolcharter govern add NAME -- COMMAND. {path}")
     if waiting and not in_full:
-        print("Look at what waits for your decision: toolcharter govern review")
+        print_text("Look at what waits for your decision: toolcharter govern review")
     if waiting and in_full:
-        print("Approve: toolcharter govern approve NAME [TOOL]. Hide: toolcharter govern deny NAME:TOOL.")
+        print_text("Approve: toolcharter govern approve NAME [TOOL]. Hide: toolcharter govern deny NAME:TOOL.")
     return WAITING if waiting and in_full else os.EX_OK
 
 
 def _output(governor: Governor, name: str) -> str:
     """The last output of the process of a server that cannot be reached, for a person."""
     lines = [line for line in governor.upstreams[name].last_lines if line.strip()]
-    return "\n".join(["It wrote:", *(f"  {escape_lines(line)}" for line in lines)]) if lines else ""
+    return "\n".join(["It wrote:", *(f"  {line}" for line in lines)]) if lines else ""
 
 
 def _print_sign_ins(governor: Governor, name: str) -> None:
     if (signing := governor.sign_ins.signing[name]) is not None:
         from toolcharter.commands.govern_sign_in import describe_sign_ins  # noqa: PLC0415 - 160 ms, loaded by now
 
-        print(describe_sign_ins(signing))
+        print_text(describe_sign_ins(signing))
 
 
 def _summary(name: str, governor: Governor, offers: Mapping[str, int], *, has_pins: bool) -> str:
@@ -313,13 +313,13 @@ def _summary(name: str, governor: Governor, offers: Mapping[str, int], *, has_pi
 
 
 def _details(tool: str, quarantine: Quarantine, *, in_full: bool) -> str:
-    lines = [f"  {tool}: {escape_lines(quarantine.reason)}"]
+    lines = [f"  {tool}: {quarantine.reason}"]
     if in_full and quarantine.changes:
         lines += [f"    {line}" for line in report.to_text(list(quarantine.changes), for_author=False).splitlines()]
     if in_full and quarantine.added is not None:
         lines += [f"    {line}" for line in _definition(quarantine.added)]
     if in_full:
-        lines += [f"    {one.rule} {one.name}: {escape_lines(one.message)}" for one in quarantine.findings]
+        lines += [f"    {one.rule} {one.name}: {one.message}" for one in quarantine.findings]
     return "\n".join(lines)
 
 
@@ -327,7 +327,7 @@ def _definition(tool: ListedTool) -> list[str]:
     """The definition of a new tool, for a person."""
     arguments = ", ".join(object_at(tool.input_schema, "properties")) or "none"
     lines = [*tool.description.strip().splitlines(), f"Arguments: {arguments}"]
-    return [escape_lines(line) for line in lines if line.strip()]
+    return [line for line in lines if line.strip()]
 
 
 def _deny(path: Path, charter: Charter, patterns: Sequence[str]) -> int:
@@ -341,7 +341,7 @@ def _deny(path: Path, charter: Charter, patterns: Sequence[str]) -> int:
     from toolcharter.govern import charter_file  # noqa: PLC0415 - as above
 
     charter_file.deny_tools(path, patterns)
-    print(f"Denied: {', '.join(patterns)}.")
+    print_text(f"Denied: {', '.join(patterns)}.")
     for pattern in patterns:
         _warn_unmatched(path, pattern)
     return os.EX_OK
@@ -355,7 +355,7 @@ def _warn_unmatched(path: Path, pattern: str) -> None:
     if not any(matches(pattern, server, name) for name in known):
         nearest = difflib.get_close_matches(tool, known, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
-        print(f"No approved tool of {server} is called {tool!r}. If it lists one, that is denied.{hint}")
+        print_text(f"No approved tool of {server} is called {tool!r}. If it lists one, that is denied.{hint}")
 
 
 def _remove(path: Path, charter: Charter, names: Sequence[str]) -> int:
@@ -371,5 +371,5 @@ def _remove(path: Path, charter: Charter, names: Sequence[str]) -> int:
             SignInStore(path).forget(name)
         charter_file.remove_upstream(path, name)
         remove_files(path, name)
-    print(f"No longer governed: {', '.join(names)}.")
+    print_text(f"No longer governed: {', '.join(names)}.")
     return os.EX_OK

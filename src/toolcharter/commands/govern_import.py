@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mcp_core.foreign.terminal import print_text
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun
 from toolcharter.govern.charter import UpstreamTable, read_or_new
 from toolcharter.govern.client_files import FoundServer, find_servers, obstacle, point_at_governor, to_upstream
-from toolcharter.output.terminal import escape_lines
 
 AddServer = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Adds a server to the charter, by its name and its table."""
@@ -27,16 +27,18 @@ async def import_servers(path: Path, add_server: AddServer, *, apply: bool) -> i
     found, problems = find_servers(Places.here())
     for file, entry in found:
         what = " ".join(entry.command) or entry.url or ""
-        print(f"{file.client.title}: {escape_lines(entry.name)}   {escape_lines(what)}   ({file.path})")
+        print_text(f"{file.client.title}: {entry.name}   {what}   ({file.path})")
         if reason := obstacle(entry):
-            print(f"  cannot be imported: {escape_lines(reason)}")
+            print_text(f"  cannot be imported: {reason}")
     for problem in problems:
-        print(f"{escape_lines(problem.rstrip('.'))}. Its servers stay as they are. Correct the file, and import again.")
+        print_text(f"{problem.rstrip('.')}. Its servers stay as they are. Correct the file, and import again.")
     if not found:
-        print(f"No server was found in the files of {', '.join(client.title for client in CLIENTS)}.")
-        print("Add one yourself: toolcharter govern add NAME -- COMMAND, or toolcharter govern add NAME URL")
+        print_text(f"No server was found in the files of {', '.join(client.title for client in CLIENTS)}.")
+        print_text("Add one yourself: toolcharter govern add NAME -- COMMAND, or toolcharter govern add NAME URL")
     elif not apply:
-        print("Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply")
+        print_text(
+            "Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply"
+        )
     else:
         await _take_over(path, [one for one in found if obstacle(one.entry) is None], add_server)
     return FAILED if problems else os.EX_OK
@@ -49,21 +51,21 @@ async def _take_over(path: Path, found: Sequence[FoundServer], add_server: AddSe
         name, table = server_name(entry.name), to_upstream(entry)
         known = read_or_new(path).upstream.get(name)
         if known is not None and not _is_same_server(known, table):
-            print(f"{escape_lines(entry.name)} of {file.client.title} stays as it is: {name} is another server here.")
-            print(f"  To govern it, give it another name in {file.path}, and import again.")
+            print_text(f"{entry.name} of {file.client.title} stays as it is: {name} is another server here.")
+            print_text(f"  To govern it, give it another name in {file.path}, and import again.")
             continue
         if known is None:
             try:
                 await add_server(name, table)
             except CannotRun as error:
-                print(f"{name} stays as it is. {escape_lines(str(error))}")
+                print_text(f"{name} stays as it is. {error!s}")
                 continue
         governed.setdefault(file, []).append(entry.name)
     program = shutil.which("toolcharter") or "toolcharter"
     governor = ServerEntry("governed", (program, "govern", "--charter", str(path)), description="Governed tools.")
     for file, names in governed.items():
         copy = point_at_governor(file, names, governor)
-        print(f"{file.client.title} now starts the governor. The old file is kept as {copy}.")
+        print_text(f"{file.client.title} now starts the governor. The old file is kept as {copy}.")
 
 
 def _is_same_server(known: UpstreamTable, table: Mapping[str, Any]) -> bool:

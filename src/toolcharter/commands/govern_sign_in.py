@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mcp_core.auth.oauth.errors import OAuthError
+from mcp_core.foreign.terminal import print_text
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.govern import charter_file
 from toolcharter.govern.charter import Charter, OAuthTable
@@ -35,7 +36,7 @@ async def login(path: Path, charter: Charter, name: str, options: argparse.Names
     store = SignInStore(path)
 
     def show(address: str) -> None:
-        print(f"Open this address to sign in to {name}:\n\n  {address}\n", flush=True)
+        print_text(f"Open this address to sign in to {name}:\n\n  {address}\n", flush=True)
         if not options.no_browser:
             webbrowser.open(address)
 
@@ -46,7 +47,7 @@ async def login(path: Path, charter: Charter, name: str, options: argparse.Names
         raise CannotRun(f"The server {name!r} {error} Nothing was changed.") from None
     if table.oauth is None:
         charter_file.set_oauth(path, name)
-    print(f"Signed in to {name}, for {describe_owner(owner)}. The sign-in is kept in {store.place(owner)}.")
+    print_text(f"Signed in to {name}, for {describe_owner(owner)}. The sign-in is kept in {store.place(owner)}.")
 
 
 async def logout(path: Path, charter: Charter, names: Sequence[str], caller: str | None) -> None:
@@ -59,7 +60,7 @@ async def logout(path: Path, charter: Charter, names: Sequence[str], caller: str
         owner = named_owner(caller, oauth.tokens)
         if not await SignIns(name, str(charter.upstream[name].url), oauth, store).end(owner):
             raise CannotRun(f"{name} has no sign-in for {describe_owner(owner)}. See: toolcharter govern status {name}")
-        print(f"Signed out of {name}, for {describe_owner(owner)}. Tokens were removed from {store.place(owner)}.")
+        print_text(f"Signed out of {name}, for {describe_owner(owner)}. Tokens were removed from {store.place(owner)}.")
 
 
 def describe_sign_ins(signing: Signing) -> str:

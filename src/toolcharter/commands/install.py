@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from mcp_core.foreign.terminal import print_data, print_text
 from mcp_core.mcp_log import redact_text
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
@@ -21,7 +22,6 @@ from toolcharter.clients.program import command_of
 from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.commands.interface import is_address
 from toolcharter.local import targets
-from toolcharter.output.terminal import escape_lines
 from toolcharter.packaging.launch import Launch, LaunchSetting, launch_of
 
 PROJECT = "toolcharter"
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         return _remove(file, [one.name for one in wanted])
     entries = list(_entries(client, wanted, options))
     if options.show:
-        print(file.show(entries))
+        print_data(file.show(entries) + "\n")
         return os.EX_OK
     if options.scope == "user" and not options.force and not client.is_installed(places):
         missing = client.trace(places)
@@ -122,44 +122,44 @@ def _add(file: ClientFile, entries: Sequence[ServerEntry], *, is_shared: bool) -
     copy = files.change(file.path, edit, is_shared=is_shared)
     names = ", ".join(entry.name for entry in entries) or "all servers"
     if files.read_text(file.path) == before:
-        print(f"{file.client.title} has {names} already. {file.path}")
+        print_text(f"{file.client.title} has {names} already. {file.path}")
         return os.EX_OK
-    print(f"{file.client.title} now has {names}. {file.client.restart}.")
+    print_text(f"{file.client.title} now has {names}. {file.client.restart}.")
     _print_file(file.path, copy)
     known = {entry.name: entry for entry in file.entries(before)}
     for entry in file.read():
         if entry.name in {one.name for one in entries} and (old := known.get(entry.name)) is not None:
             _print_change(old, entry)
-    print(f"To see whether it works: toolcharter doctor {file.client.name}")
+    print_text(f"To see whether it works: toolcharter doctor {file.client.name}")
     return os.EX_OK
 
 
 def _print_change(old: ServerEntry, new: ServerEntry) -> None:
     """Say what was there under the same name, without variables, which may be secrets."""
     if (before := old.url or shlex.join(old.command)) != (new.url or shlex.join(new.command)):
-        print(f"  {new.name} was there with another command, which is replaced: {escape_lines(redact_text(before))}")
+        print_text(f"  {new.name} was there with another command, which is replaced: {redact_text(before)}")
     elif old.environment != new.environment:
         names = {*old.environment.items()} ^ {*new.environment.items()}
-        print(f"  {new.name} was there; changed variables: {', '.join(sorted({name for name, _ in names}))}")
+        print_text(f"  {new.name} was there; changed variables: {', '.join(sorted({name for name, _ in names}))}")
     if not new.is_enabled:
-        print(f"  {new.name} is switched off there, and stays so. Switch it on in the client.")
+        print_text(f"  {new.name} is switched off there, and stays so. Switch it on in the client.")
 
 
 def _remove(file: ClientFile, names: Sequence[str]) -> int:
     known = [entry.name for entry in file.read()]
     there = [name for name in names if name in known]
     if not there:
-        print(f"{file.client.title} does not have {', '.join(names)}. {file.path}")
+        print_text(f"{file.client.title} does not have {', '.join(names)}. {file.path}")
         return os.EX_OK
 
     copy = file.remove(there)
-    print(f"{file.client.title} no longer has {', '.join(there)}. {file.client.restart}.")
+    print_text(f"{file.client.title} no longer has {', '.join(there)}. {file.client.restart}.")
     _print_file(file.path, copy)
     return os.EX_OK
 
 
 def _print_file(path: Path, copy: Path | None) -> None:
-    print(f"  {path}" + (f"   (the old file: {copy.name})" if copy else ""))
+    print_text(f"  {path}" + (f"   (the old file: {copy.name})" if copy else ""))
 
 
 # --- the servers ----------------------------------------------------------------------------------------

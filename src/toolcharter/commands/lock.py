@@ -14,8 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
-
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError, connection
@@ -24,6 +23,7 @@ from toolcharter.contract import report
 from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, is_lock, parse_lock
 from toolcharter.contract.tool_diff import diff_tools
+from toolcharter.output.terminal import TerminalConsole
 
 FOLDER = Path("contracts")
 DIFFERS = 1
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     codes = [run_interruptible(_run(options, name)) for name in servers]
     if options.check:
         for file in sorted({*FOLDER.glob("*.json")} - {_lock_file(name) for name in servers}):
-            print(f"{file} was not checked. Name its server: toolcharter lock SERVER --check.", file=sys.stderr)
+            print_text(f"{file} was not checked. Name its server: toolcharter lock SERVER --check.", file=sys.stderr)
     return max(codes)
 
 
@@ -161,9 +161,9 @@ def mark_released(folder: Path) -> list[Path]:
 def print_changes(changes: list[Change]) -> None:
     """Print a table on a terminal, plain lines in a pipe."""
     if sys.stdout.isatty():
-        report.print_table(changes, Console())
+        report.print_table(changes, TerminalConsole())
     else:
-        print(report.to_text(changes))
+        print_text(report.to_text(changes))
 
 
 def _default_file(target: str | None, server: str) -> Path:
@@ -179,15 +179,15 @@ def _check(file: Path, lock: Lock, command: str) -> int:
         raise CannotRun(f"{file} does not exist. Write it with `{command}`.")
     old = _parse(read_json(file), str(file))
     if old.digests() == lock.digests():
-        print(f"{file}: {count(len(lock.tools), 'tool')}, as locked.")
+        print_text(f"{file}: {count(len(lock.tools), 'tool')}, as locked.")
         return os.EX_OK
     changes = compare(old, lock)
     print_changes(changes)
     if not changes:
-        print("The schemas are written differently, but mean the same.")
+        print_text("The schemas are written differently, but mean the same.")
     if any(_breaks(old, change) for change in changes):
         command = command.replace("toolcharter lock", "toolcharter lock --relock", 1)
-    print(f"{file} is out of date. If the change is intended, run `{command}` and commit the file.")
+    print_text(f"{file} is out of date. If the change is intended, run `{command}` and commit the file.")
     return DIFFERS
 
 
@@ -204,9 +204,11 @@ def _write(file: Path, lock: Lock, *, relock: bool) -> int:
         changes = compare(old, lock)
         if any(_breaks(old, change) for change in changes):
             print_changes(changes)
-            print(f"{file} was not written, because the change would break its contract. --relock writes it anyway.")
+            print_text(
+                f"{file} was not written, because the change would break its contract. --relock writes it anyway."
+            )
             return DIFFERS
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(lock.to_text(), encoding="utf-8")
-    print(f"wrote {file}: {count(len(lock.tools), 'tool')}. {report.summary(changes) if changes else ''}".rstrip())
+    print_text(f"wrote {file}: {count(len(lock.tools), 'tool')}. {report.summary(changes) if changes else ''}".rstrip())
     return os.EX_OK

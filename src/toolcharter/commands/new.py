@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.install_command import source_folder
 from toolcharter.commands import CannotRun, lock
 from toolcharter.packaging.names import EXAMPLE
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
         _lock(project, folder)
     except OSError as error:
         raise CannotRun(f"{error.filename} cannot be written: {error.strerror}.") from None
-    print(_next_steps(project, folder))
+    print_text(_next_steps(project, folder))
     return os.EX_OK
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.settings.model import Settings, settings_type
 from mcp_core.settings.sources import resolve_settings
 from toolcharter.commands import CannotRun, UsageError, lock
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         _report(server, files, output)
     for folder in {folder for _, folder in named if folder is not None}:
         for file in lock.mark_released(folder):
-            print(f"{file}: the tools are a contract from now on; `toolcharter lock` refuses what would break it.")
+            print_text(f"{file}: the tools are a contract from now on; `toolcharter lock` refuses what would break it.")
     return os.EX_OK
 
 
@@ -105,11 +106,11 @@ def _files(servers: list[PublishedServer], options: argparse.Namespace) -> dict[
 def _report(server: PublishedServer, files: Mapping[str, bytes], output: Path) -> None:
     bundle = f"{server.name}/{bundle_name(server)}"
     plugin = f"{server.name}@{marketplace_name(server)}"
-    print(f"{output / server.name}: {server.registry_name} {server.version}")
-    print(f"  bundle: {output / bundle}, sha256 {hashlib.sha256(files[bundle]).hexdigest()}")
-    print(f"  plugin: claude plugin marketplace add {_as_folder(output)} && claude plugin install {plugin}")
+    print_text(f"{output / server.name}: {server.registry_name} {server.version}")
+    print_text(f"  bundle: {output / bundle}, sha256 {hashlib.sha256(files[bundle]).hexdigest()}")
+    print_text(f"  plugin: claude plugin marketplace add {_as_folder(output)} && claude plugin install {plugin}")
     for problem in server.problems():
-        print(f"  to do before you publish: {problem}")
+        print_text(f"  to do before you publish: {problem}")
 
 
 def _as_folder(path: Path) -> str:

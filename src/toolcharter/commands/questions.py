@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, cast
 
+from mcp_core.foreign.terminal import escape_invisible, print_text
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.schema.fields import Schema, list_at, object_at, string_at
 from mcp_core.schema.forms import MAX_FIELDS, read_answer
-from toolcharter.output.terminal import escape_invisible, escape_lines
 
 DECLINED: Mapping[str, Any] = {"action": "decline"}
 _YES, _NO = ("y", "yes", "true"), ("n", "no", "false")
@@ -20,7 +20,7 @@ _MAX_CHOICES_SHOWN = 100
 
 async def ask_on_terminal(question: str) -> bool:
     """Ask the person at the terminal. Anything but yes means no."""
-    _say(f"{escape_lines(question)} [y/N] ", end="")
+    _say(f"{question} [y/N] ", end="")
     return (await _read_line()).strip().lower() in ("y", "yes")
 
 
@@ -47,14 +47,14 @@ async def _answer(params: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(fields) > MAX_FIELDS:
         _say(f"The form has {len(fields)} fields; {MAX_FIELDS} are allowed. It was declined.")
         return DECLINED
-    _say(f"{escape_lines(message)}\nEnter takes a default, or skips what is optional. Ctrl+D declines the form.")
+    _say(f"{message}\nEnter takes a default, or skips what is optional. Ctrl+D declines the form.")
     return await _fill_in(fields, _required(params))
 
 
 async def decline_with_reason(params: Mapping[str, Any]) -> Mapping[str, Any]:
     """Decline where no terminal is there, and print what would have been asked."""
     required = _required(params)
-    _say(f"The tool asks: {escape_lines(string_at(params, 'message'))}")
+    _say(f"The tool asks: {string_at(params, 'message')}")
     for name, field in list(_fields(params).items())[:MAX_FIELDS]:
         _say(indent(_describe(name, field, is_required=name in required), "  "))
     _say("Nobody can answer here. Call the tool in a terminal.")
@@ -88,7 +88,7 @@ async def _fill_in(fields: Mapping[str, Schema], required: list[Any]) -> Mapping
                 content |= read
                 break
             problem = "; ".join(problem.removeprefix(f"{name}: ") for problem in problems)
-            _say(f"  This {escape_lines(problem)}.")
+            _say(f"  This {problem}.")
     return {"action": "accept", "content": content}
 
 
@@ -108,7 +108,7 @@ def _describe(name: str, field: Schema, *, is_required: bool) -> str:
     lines = [f"{string_at(field, 'title') or name} ({words})" + (f": {description}" if description else "")]
     for number, (value, title) in enumerate(choices[:_MAX_CHOICES_SHOWN], 1):
         lines.append(f"  {number}) {title}" + (f" ({value})" if title != value else ""))
-    return escape_lines("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _choices(field: Schema) -> list[tuple[str, str]]:
@@ -157,7 +157,7 @@ def _choose(word: str, field: Schema) -> str:
 
 def _say(text: str, end: str = "\n") -> None:
     """Write to stderr; stdout is for the result."""
-    print(text, end=end, file=sys.stderr, flush=True)
+    print_text(text, end=end, file=sys.stderr, flush=True)
 
 
 async def _read_line() -> str:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mcp_core.foreign.terminal import print_text
 from toolcharter.output.terminal import report_console
 from toolcharter.verify.rule import Definition, Rule
 from toolcharter.verify.selection import parse_selector
@@ -17,9 +18,11 @@ from toolcharter.verify.selection import parse_selector
 def list_rules(rules: Sequence[Rule]) -> int:
     """Print one line for each rule."""
     if not sys.stdout.isatty():
-        print(f"{'id':<8}{'severity':<10}{'name':<30}what it finds")
+        print_text(f"{'id':<8}{'severity':<10}{'name':<30}what it finds")
         for rule in rules:
-            print(f"{rule.id:<8}{rule.severity:<10}{rule.name:<30}{rule.what}{' (optional)' if rule.optional else ''}")
+            print_text(
+                f"{rule.id:<8}{rule.severity:<10}{rule.name:<30}{rule.what}{' (optional)' if rule.optional else ''}"
+            )
         return os.EX_OK
     table = Table("id", "severity", "name", "what it finds", box=None, padding=(0, 2, 0, 0))
     for rule in rules:

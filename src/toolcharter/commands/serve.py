@@ -6,6 +6,7 @@ import sys
 
 from mcp_core import mcp_log
 from mcp_core.app import App
+from mcp_core.foreign.terminal import print_text
 from mcp_core.process.install_command import install_command
 from mcp_core.settings.model import settings_type
 from mcp_core.settings.sources import add_options, from_options
@@ -43,7 +44,7 @@ def _available() -> list[str]:
     if len(reasons) == len(missing):
         raise reasons[0] if len(reasons) == 1 else CannotRun(_none_available())
     for reason in reasons:
-        print(f"Not served: {reason}", file=sys.stderr)
+        print_text(f"Not served: {reason}", file=sys.stderr)
     return [name for name, reason in missing.items() if reason is None]
 
 

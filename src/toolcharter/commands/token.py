@@ -15,6 +15,7 @@ from pathlib import Path
 from mcp_core.auth.caller import digest, is_user_name
 from mcp_core.auth.token_list import TokenEntry, TokenList, new_token, read_tokens, write_tokens
 from mcp_core.files.private_file import locked
+from mcp_core.foreign.terminal import print_text
 from mcp_core.settings.model import environment_variable
 from mcp_core.text.plurals import count
 from toolcharter.commands import CannotRun, UsageError
@@ -77,8 +78,10 @@ def _create(file: Path, options: argparse.Namespace, now: datetime) -> None:
     _report_conversion(file, known)
     grants = f"may use {', '.join(entry.grants)}" if entry.grants else "has no permissions unless a policy gives some"
     until = f"until {entry.expires:%Y-%m-%d %H:%M} UTC" if entry.expires else "until it is revoked"
-    print(f"Token {entry.name!r} for user {entry.user!r}: {grants}, {until}. It is shown only now:", file=sys.stderr)
-    print(token)
+    print_text(
+        f"Token {entry.name!r} for user {entry.user!r}: {grants}, {until}. It is shown only now:", file=sys.stderr
+    )
+    print_text(token)
 
 
 def _new_entry(options: argparse.Namespace, token: str, now: datetime) -> TokenEntry:
@@ -111,7 +114,7 @@ def _revoke(file: Path, name: str) -> None:
             raise CannotRun(f"{file} has no token {name!r}. Tokens: {names}.")
         _write(file, [entry for entry in known.entries if entry.name != name])
     _report_conversion(file, known)
-    print(f"Revoked {name!r}. Running servers refuse it within a second.", file=sys.stderr)
+    print_text(f"Revoked {name!r}. Running servers refuse it within a second.", file=sys.stderr)
 
 
 def _write(file: Path, entries: Sequence[TokenEntry]) -> None:
@@ -124,17 +127,19 @@ def _write(file: Path, entries: Sequence[TokenEntry]) -> None:
 def _report_conversion(file: Path, known: TokenList) -> None:
     if known.is_plain and known.entries:
         tokens = count(len(known.entries), "token")
-        print(f"{file} had {tokens} in plain text. It has their digests now; they remain valid.", file=sys.stderr)
+        print_text(f"{file} had {tokens} in plain text. It has their digests now; they remain valid.", file=sys.stderr)
 
 
 def _print_list(entries: Sequence[TokenEntry], now: datetime) -> None:
     if not entries:
-        print("No token exists. Create one with `toolcharter token create NAME`.", file=sys.stderr)
+        print_text("No token exists. Create one with `toolcharter token create NAME`.", file=sys.stderr)
         return
     rows = [("NAME", "USER", "EXPIRES", "GRANTS"), *(_row(entry, now) for entry in entries)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
+        print_text(
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        )
 
 
 def _row(entry: TokenEntry, now: datetime) -> tuple[str, str, str, str]:

@@ -7,18 +7,18 @@ import argparse
 import os
 import sys
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from mcp_core.declare.charter import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
+from mcp_core.foreign.terminal import escape_invisible, escape_lines
 from mcp_core.process.interrupt import run_interruptible
 from mcp_core.settings.model import AUDIT_SETTINGS
 from mcp_core.text.json_text import JsonObject
 from toolcharter.commands import connection
-from toolcharter.output.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import TerminalConsole
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def _print_tools(tools: list[ListedTool]) -> None:
         required = set(tool.input_schema.get("required", ()))
         names = [_argument(n, required=n in required) for n in tool.input_schema.get("properties", {})]
         table.add_row(f"[bold]{_escape(tool.name)}[/bold]", " ".join(names), _escape(_summary(tool)))
-    Console().print(table)
+    TerminalConsole().print(table)
 
 
 def _print_prompts(prompts: list[JsonObject]) -> None:
@@ -78,7 +78,7 @@ def _print_prompts(prompts: list[JsonObject]) -> None:
         summary = _first_sentence(prompt.get("description") or "") or prompt.get("title") or ""
         table.add_row(f"[bold]{_escape(prompt['name'])}[/bold]", " ".join(names), _escape(summary))
     if prompts:
-        Console().print("", table)
+        TerminalConsole().print("", table)
 
 
 def _print_resources(resources: list[JsonObject]) -> None:
@@ -90,7 +90,7 @@ def _print_resources(resources: list[JsonObject]) -> None:
         uri = resource.get("uri") or resource["uriTemplate"]
         table.add_row(f"[bold]{_escape(uri)}[/bold]", _escape(resource.get("description") or resource["name"]))
     if resources:
-        Console().print("", table)
+        TerminalConsole().print("", table)
 
 
 def _escape(text: str) -> str:
@@ -124,6 +124,6 @@ def _print_tool(tool: ListedTool, documentation: str) -> None:
     if sys.stdout.isatty():
         # A link shows its address: its text may be another one.
         text = escape_lines(f"# {tool.name}\n\n{documentation}")
-        Console().print(Markdown(text, hyperlinks=False))
+        TerminalConsole().print(Markdown(text, hyperlinks=False))
     else:
         connection.print_json(tool.to_wire() | {"documentation": documentation})

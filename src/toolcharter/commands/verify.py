@@ -7,16 +7,16 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.foreign.terminal import escape_invisible, print_data, print_text
 from mcp_core.process.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import local_app
 from toolcharter.commands.interface import ServerConnection
 from toolcharter.commands.rules import explain, list_rules
-from toolcharter.output.terminal import escape_invisible, escape_lines, report_console
+from toolcharter.output.terminal import TerminalConsole, report_console
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
@@ -88,7 +88,7 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
         selection = _selection(options, {name, options.server or " ".join(options.command)})
         texts = await running.other_texts()
         for problem in texts.get("problems", ()):
-            print(escape_lines(problem), file=sys.stderr)
+            print_text(problem, file=sys.stderr)
         server = _server_to_verify(running, tools, name, other_texts(texts))
         rules = [rule for rule in all_rules() if live or rule.check_live is None]
         live_result = await _call_tools(running, server, selection.rules(rules), options) if live else None
@@ -148,7 +148,7 @@ def _file(server: str | None) -> str | None:
 @contextmanager
 def _progress(title: str, steps: int) -> Generator[OnStep]:
     """A progress bar on stderr, if it is a terminal."""
-    console = Console(stderr=True)
+    console = TerminalConsole(stderr=True)
     if not console.is_terminal:
         yield lambda _: None
         return
@@ -170,17 +170,17 @@ def _write_report(result: VerifyResult, options: argparse.Namespace) -> None:
         summary = (
             f"{escape_invisible(result.server.name)}: {headline(result)}; {count_line(result)}. See {options.output}."
         )
-        print(summary, file=sys.stderr)
+        print_text(summary, file=sys.stderr)
     elif name == "text":
         print_report(result, report_console())
     else:
-        print(render(result, name), end="")
+        print_data(render(result, name))
 
 
 def _exit_code(result: VerifyResult, required_score: float | None) -> int:
     score = result.scores.score
     if required_score is not None and (score is None or score < required_score):
         reached = "There is no score" if score is None else f"The score is {score}"
-        print(f"{reached}, but it must be at least {required_score:g}.", file=sys.stderr)
+        print_text(f"{reached}, but it must be at least {required_score:g}.", file=sys.stderr)
         return FAILED
     return FAILED if result.failures else os.EX_OK

@@ -6,9 +6,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from mcp_core.foreign.terminal import escape_lines
 from toolcharter.console.pieces import copyable
 from toolcharter.output.markup import Html, element
-from toolcharter.output.terminal import escape_lines
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mcp_core.foreign.terminal import escape_invisible
 from mcp_core.text.plurals import count
 from toolcharter.contract.changes import Change
-from toolcharter.output.terminal import escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console

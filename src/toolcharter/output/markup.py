@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable
 
-from toolcharter.output.terminal import escape_invisible
+from mcp_core.foreign.terminal import escape_invisible
 
 _SPACES = "\n\t\u00a0\u2009\u202f"
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
 
-from toolcharter.output.terminal import escape_invisible
+from mcp_core.foreign.terminal import escape_invisible, print_text
 
 MAX_BYTES, MAX_LINES = 64 * 1024, 40
 """How much is printed at once. Of a longer log, this is the end."""
@@ -35,8 +35,7 @@ class ServerLog:
     def print_new(self, *, whole_lines: bool = False) -> None:
         """Print what was not printed yet. With `whole_lines`, the start of a line waits for its end."""
         if lines := self.take_new(whole_lines=whole_lines):
-            sys.stderr.write("".join(f"{line}\n" for line in lines))
-            sys.stderr.flush()
+            print_text("\n".join(lines), file=sys.stderr, flush=True)
 
     def take_new(self, *, whole_lines: bool = False) -> list[str]:
         """The same lines, for another place."""

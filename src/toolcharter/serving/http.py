@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 
 from mcp_core.app import App
+from mcp_core.foreign.terminal import print_text
 from mcp_core.hosts.loop_watchdog import watching
 from mcp_core.mcp_log import get_logger
 from mcp_core.process.interrupt import INTERRUPTED, drain_notice, exit_after
@@ -68,8 +69,9 @@ def serve_http(
 
         def announce() -> None:
             has_console = console is not None and not settings.no_console
-            sys.stderr.write(terminal_text(apps, url, settings.unix_socket, has_console=has_console) + "\n")
-            sys.stderr.flush()
+            print_text(
+                terminal_text(apps, url, settings.unix_socket, has_console=has_console), file=sys.stderr, flush=True
+            )
 
         try:
             if settings.workers > 1 or changes is not None:
@@ -280,8 +282,7 @@ class HttpServer(uvicorn.Server):
             await asyncio.sleep(0)  # so that calls that have arrived have begun: their tasks, then their first steps
         calls = {task for task in self.server_state.tasks if not task.done()}
         if running := self._site.calls.running:
-            sys.stderr.write(drain_notice(running, self._drain_seconds))
-            sys.stderr.flush()
+            print_text(drain_notice(running, self._drain_seconds), end="", file=sys.stderr, flush=True)
         calls = await self._wait_for(calls, self._drain_seconds)
         if calls:
             for app in self._apps:

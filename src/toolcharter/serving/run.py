@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.declare.steps import steps_line
+from mcp_core.foreign.terminal import print_text
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.process.command_line import OptionParser, open_closed_streams
 from mcp_core.process.extras import SERVERS, requirement_of
@@ -163,7 +164,7 @@ def run_stdio(app: App, settings: Settings, program: Program, arguments: Sequenc
     # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.stdin.isatty():
-        sys.stderr.write(greeting(app, program, arguments) + "\n")
+        print_text(greeting(app, program, arguments), file=sys.stderr)
     with _garbage_collection_off():
         if settings.fast_path != "off":
             from mcp_core.hosts.fast_path.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from mcp_core.foreign.terminal import print_text
 from mcp_core.logs.telemetry import HTTP_SERVER, WORKER_RESTARTS, WORKERS, Sample, prometheus_sample
 from mcp_core.mcp_log import get_logger
 from toolcharter.serving.control import VARIABLE, Channel
@@ -231,8 +232,7 @@ class Supervisor:
             problem = await self._replace_all()
             seconds = max(worker.opened_at for worker in self._workers.values()) - start
             done = "The server before it goes on" if problem else f"Reloaded in {seconds:.1f} s"
-            sys.stderr.write(f"{change} has changed. {done}.\n")
-            sys.stderr.flush()
+            print_text(f"{change} has changed. {done}.", file=sys.stderr, flush=True)
 
     async def _replace_all(self) -> str | None:
         """Replace the workers one by one; returns why that stopped. Each one ends only after its successor is open."""

@@ -1,31 +1,41 @@
+"""One place writes to the terminal."""
+
+import ast
+import io
+from pathlib import Path
+
 import pytest
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
 
-from toolcharter.output.terminal import escape_invisible, escape_lines
+from toolcharter.output.terminal import TerminalConsole
 
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain, größer, 漢字", "plain, größer, 漢字"),
-        ("\x1b[2J", "\\u001b[2J"),
-        ("\x9b2J", "\\u009b2J"),
-        ("a\u202eb\u200bc", "a\\u202eb\\u200bc"),
-        ("\U000e0041", "\\U000e0041"),
-        (
-            "a\u200db \U0001f469\u200d\u200d\U0001f4bb \u0645\u200c",
-            "a\\u200db \U0001f469\\u200d\\u200d\U0001f4bb \u0645\\u200c",
-        ),
-        ("one\r\ntwo", "one\\u000d\\u000atwo"),
-    ],
-)
-def test_characters_that_cannot_be_seen_are_escaped(text, expected):
-    assert escape_invisible(text) == expected
+SOURCES = Path(__file__).parents[3] / "src"
+WRITERS = {"mcp_core/foreign/terminal.py", "toolcharter/output/terminal.py"}
+DIRECT = {"print", "Console", "rich.print", "sys.stdout.write", "sys.stderr.write", "sys.stdout.writelines"}
 
 
-def test_joiners_stay_in_an_emoji_and_in_scripts_that_need_them():
-    text = "\U0001f469\u200d\U0001f4bb \u2764\ufe0f\u200d\U0001f525 \u0645\u06cc\u200c\u062e \u0915\u094d\u200d\u0937"
-    assert escape_invisible(text) == text
+@pytest.mark.parametrize("package", ["mcp_core", "toolcharter", "mcp_atl", "mcp_guide", "mcp_noema", "mcp_todo"])
+def test_nothing_else_writes_to_the_terminal(package):
+    found = [
+        f"{name}:{node.lineno}: {ast.unparse(node.func)}"
+        for file in (SOURCES / package).rglob("*.py")
+        if (name := file.relative_to(SOURCES).as_posix()) not in WRITERS and "/console/" not in name
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in DIRECT
+    ]
+    assert found == []
 
 
-def test_lines_and_tabs_can_be_kept():
-    assert escape_lines("one\n\ttwo\r\x1b") == "one\n\ttwo\\u000d\\u001b"
+@pytest.mark.parametrize("console", [TerminalConsole, Console])
+def test_a_table_and_markdown_hold_no_control_character_and_no_link(console):
+    table = Table("name\x07\x1b[2J")
+    table.add_row("\x9b2J\u202e")
+    out = io.StringIO()
+    shown = console(file=out, force_terminal=True, color_system=None, width=200)
+    shown.print(
+        "[link=https://evil.example]good[/link]\x1b]0;owned", table, Markdown("[good](https://evil.example)\x1b")
+    )
+    is_clean = all(one.isprintable() or one == "\n" for one in out.getvalue())
+    assert is_clean == (console is TerminalConsole)

@@ -145,9 +145,13 @@ async def test_lines_that_come_in_pieces_are_put_together(monkeypatch):
 # ---- the terminal --------------------------------------------------------------------------------
 
 
+OWN = re.compile(r"\x1b\[\??[0-9;]*[mKAhl]|\r")
+"""Colours and the cursor of a progress bar. ESCAPES has none of them."""
+
+
 def is_clean(text):
     """Whether nothing of the server can control the terminal."""
-    return not any(mark in text for mark in ("\x1b]", "\x1b[2J", "\x07", "\x9b", "\u202e"))
+    return all(one.isprintable() or one in "\n\t" for one in OWN.sub("", text))
 
 
 @TRANSPORTS
@@ -157,6 +161,10 @@ def is_clean(text):
         (("tools",), 0),
         (("tools", f"get{hostile_server.ESCAPES}"), 0),
         (("tools", "nothing"), 2),
+        (("tools", "--prompts"), 0),
+        (("tools", "--resources"), 0),
+        (("verify", "--format", "json"), 1),
+        (("verify", "--format", "markdown"), 1),
         (("call", f"get{hostile_server.ESCAPES}"), 0),
         (("verify",), 1),
         (("verify", "--output", "/dev/null"), 1),
@@ -168,6 +176,52 @@ def test_escapes_and_markup_of_a_server_do_not_reach_the_terminal(capsys, monkey
     got, out, err = run_command(capsys, transport, "escapes", *words)
     assert (got, is_clean(out), is_clean(err)) == (code, True, True)
     assert words[0] != "call" or "owned\\u0007" in out
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with Cursor in it."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (tmp_path / ".cursor").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_names_in_files_and_in_a_governed_server_do_not_control_the_terminal(capsys, monkeypatch, home):
+    bad = hostile_server.ESCAPES
+    servers = {f"{name}{bad}": {"command": COMMAND[0], "args": [COMMAND[1], name]} for name in ("escapes", "crash")}
+    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    (home / "old.json").write_text(json.dumps({"tools": [hostile_server.tool(f"get{bad}")]}), encoding="utf-8")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    charter = ("--charter", "charter.toml")
+    for words in (
+        ("doctor",),
+        ("doctor", "--json"),
+        ("install", "cursor", "--remove", f"escapes{bad}"),
+        ("install", "cursor", f"todo{bad}"),
+        ("govern", "import", *charter),
+        ("govern", "add", "bad", *charter, "--", *COMMAND, "escapes"),
+        ("govern", "status", *charter),
+        ("govern", "review", *charter),
+        ("govern", "approve", "bad", *charter),
+        ("govern", "deny", f"bad:{bad}", *charter),
+        ("diff", "old.json", f"missing{bad}.json"),
+        ("diff", "old.json", "--", *COMMAND, "escapes"),
+        ("diff", "old.json", "--format", "json", "--", *COMMAND, "escapes"),
+        ("lock", "--output", "old.json", "--", *COMMAND, "escapes"),
+        ("verify", f"missing{bad}"),
+        ("config", f"missing{bad}"),
+        ("audit", f"missing{bad}"),
+        (f"missing{bad}",),
+        ("rules", bad),
+        ("tools", f"--option{bad}"),
+    ):
+        _, out, err = run(capsys, *words)
+        assert out + err
+        assert (words, is_clean(out), is_clean(err)) == (words, True, True)
+        if "--json" in words or "json" in words:
+            json.loads(out)
 
 
 async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_they_are(capsys, monkeypatch):

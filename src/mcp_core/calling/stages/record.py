@@ -29,7 +29,6 @@ _MAX_RECORDED_VALUES, _MAX_RECORDED_LENGTH = 5_000, 200_000
 _MAX_NAME_LENGTH = 128
 TOO_LARGE = "too large to be recorded"
 """Stands for arguments that were not redacted."""
-_ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
 class CallRecord:
@@ -256,4 +255,4 @@ def estimate_tokens(characters: int) -> int:
 
 def escape_breaks(text: str) -> str:
     """JSON text without characters at which some readers split lines, or that control a terminal."""
-    return text if text.isascii() else text.translate(_ESCAPES)
+    return text if text.isascii() else text.translate(JSON_ESCAPES)

@@ -8,6 +8,7 @@ import sys
 import traceback
 
 from mcp_core.errors import DeclarationError
+from mcp_core.foreign.terminal import print_text
 from mcp_core.hosts.fast_path.jsonrpc import decode, error_message, parse_request
 from mcp_core.hosts.fast_path.opening import reason_of, start_error
 from mcp_core.hosts.fast_path.pipe import MAX_LINE, is_pipe
@@ -21,7 +22,7 @@ def explained(program: str, error: Exception, *, to_client: bool) -> BaseExcepti
         return error
     reason = reason_of(program, error)
     if is_known:
-        sys.stderr.write(f"{reason}\n")
+        print_text(reason, file=sys.stderr)
     else:
         traceback.print_exception(error)
     sys.stderr.flush()

@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import FrameType
 
 from mcp_core.app import App
+from mcp_core.foreign.terminal import print_text
 from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.opening import Opening, open_in_background
 from mcp_core.hosts.fast_path.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
@@ -93,8 +94,7 @@ async def _report_failure(opening: Opening, failure: StartFailure, *, has_client
     """Return if the app cannot be opened. A client gets the reason in answer to its requests, until it leaves."""
     await opening.failed.wait()
     if has_client:
-        sys.stderr.write(f"{opening.reason}\n")
-        sys.stderr.flush()
+        print_text(opening.reason, file=sys.stderr, flush=True)
         failure.is_reported = True
         await asyncio.Event().wait()
 
@@ -111,8 +111,9 @@ async def _serve(
                 reading.result()
             connection.refuse_requests()
             if signals.first.is_set() and connection.running:
-                sys.stderr.write(drain_notice(connection.running, connection.drain_seconds))
-                sys.stderr.flush()
+                print_text(
+                    drain_notice(connection.running, connection.drain_seconds), end="", file=sys.stderr, flush=True
+                )
             await connection.finish(signals.second)
             await output.drain()
             output.close()

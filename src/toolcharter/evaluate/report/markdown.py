@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from mcp_core.foreign.terminal import escape_invisible
 from toolcharter.evaluate.metrics import AccuracyChange, SelectorMetrics, confusion_matrix
 from toolcharter.evaluate.report import EvaluationReport, phrases
 from toolcharter.evaluate.result import SelectorResult
-from toolcharter.output.terminal import escape_invisible
 
 _MAX_TOOLS = 20  # columns of a matrix that can be read
 _MAX_UTTERANCES = 5

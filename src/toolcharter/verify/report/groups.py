@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from mcp_core.foreign.terminal import escape_invisible
 from mcp_core.text.plurals import count
-from toolcharter.output.terminal import escape_invisible
 from toolcharter.verify.result import SEVERITIES, VerifyResult
 from toolcharter.verify.rule import Finding
 

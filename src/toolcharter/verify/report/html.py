@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mcp_core.foreign.terminal import escape_invisible
 from mcp_core.text.plurals import count
 from toolcharter.output.html_report import (
     ChartBar,
@@ -16,7 +17,6 @@ from toolcharter.output.html_report import (
     text,
 )
 from toolcharter.output.markup import Html, join
-from toolcharter.output.terminal import escape_invisible
 from toolcharter.verify.report.groups import by_rule, count_line, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding

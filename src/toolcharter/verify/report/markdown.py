@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from toolcharter.output.terminal import escape_invisible
+from mcp_core.foreign.terminal import escape_invisible
 from toolcharter.verify.report.groups import by_rule, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding

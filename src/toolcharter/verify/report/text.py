@@ -9,8 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mcp_core.foreign.terminal import escape_invisible
 from mcp_core.text.plurals import count
-from toolcharter.output.terminal import escape_invisible
+from toolcharter.output.terminal import TerminalConsole
 from toolcharter.verify.report.groups import by_rule, by_tool, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding, Severity
@@ -25,7 +26,7 @@ WIDTH = 100
 def render(result: VerifyResult) -> str:
     """The report without colours, for a file or a pipe."""
     out = io.StringIO()
-    print_report(result, Console(file=out, width=WIDTH, color_system=None))
+    print_report(result, TerminalConsole(file=out, width=WIDTH, color_system=None))
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
