@@ -169,7 +169,8 @@ Note (text, optional)
 note:
 Is Wet (yes or no, optional)
 is_wet [no]:   This must be true or false.
-is_wet [no]: """
+is_wet [no]:
+"""
 
 
 def test_a_form_is_declined_with_ctrl_d(call, typed):
