@@ -64,6 +64,12 @@ def test_the_names_and_order_of_the_tools():
     assert [tool.name for tool in build(Settings()).list_tools()] == TOOLS
 
 
+def test_the_name_of_a_document_may_not_be_empty():
+    tools = {tool.name: tool.input_schema["properties"] for tool in build(Settings()).list_tools()}
+    for tool in ("create_document", "update_document", "delete_document"):
+        assert tools[tool]["name"]["minLength"] == 1
+
+
 def list_tools(*options: str, **env: str) -> str:
     """The response of `mcp-guide` to tools/list."""
     request = {

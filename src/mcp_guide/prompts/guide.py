@@ -31,7 +31,9 @@ async def expressions(guide: Guide, context: ToolContext) -> list[str]:
     return [*project.categories, *project.collections]
 
 
-Word = Annotated[str, Argument(complete=expressions)]
+Word = Annotated[
+    str, Argument("A category, collection or document, such as lang/python or docs/**/*.md.", complete=expressions)
+]
 
 
 # Documented as src/mcp_guide/prompts/README.md shows. The protocol has no list arguments, so there are 15 single ones.

@@ -27,8 +27,8 @@ class DocumentArgs(GuessedArguments):
         "expression": "path",
     }
 
-    category_dir: Annotated[str, Field(description="Category of the document, such as lang.")]
-    name: Annotated[str, Field(max_length=500, description="File in the category, such as python.md.")]
+    category_dir: Annotated[str, Field(description="Document's category, such as lang.")]
+    name: Annotated[str, Field(min_length=1, max_length=500, description="File in the category, such as go.md.")]
 
     @classmethod
     def complete(cls, given: dict[str, Any]) -> dict[str, Any]:
@@ -96,10 +96,10 @@ class UpdateDocumentArgs(DocumentArgs):
 
     explicit_action: Annotated[Literal["UPDATE_DOCUMENT"], CONFIRMED]
     old_text: Annotated[
-        str | None, Field(max_length=100_000, description="Words to replace; they must occur exactly once.")
+        str | None, Field(max_length=100_000, description="Words to replace; must occur exactly once.")
     ] = None
     new_text: Annotated[
-        str | None, Field(max_length=1_000_000, description="What stands in place of old_text; may be empty.")
+        str | None, Field(max_length=1_000_000, description="What replaces old_text; may be empty.")
     ] = None
     section: Annotated[
         str | None, Field(description="Heading or id of the section to change; content is its new text.")

@@ -61,6 +61,10 @@ def _run(rule: Rule, server: Server) -> Iterator[Finding]:
             for problem in rule.check(other.tool, server):
                 message, path = f"{other.label} {problem.message}", f"{other.path}.{problem.path}"
                 yield _finding(rule, problem._replace(message=message, path=path), None)
+        for other in (one for one in server.others if one.is_prompt) if rule.checks_prompts else ():
+            for problem in rule.check(other.tool, server):
+                message, path = f"{other.label}: {problem.message}", f"{other.path}.{problem.path}"
+                yield _finding(rule, problem._replace(message=message, path=path), None)
     if rule.check_server is not None:
         for problem in rule.check_server(server):
             yield _finding(rule, problem, problem.tool)

@@ -173,6 +173,11 @@ class OtherText(NamedTuple):
     path: str
     tool: Tool
 
+    @property
+    def is_prompt(self) -> bool:
+        """Whether this is the text of a prompt."""
+        return self.path.startswith("prompts.")
+
 
 @dataclass(frozen=True)
 class Server:
@@ -183,7 +188,7 @@ class Server:
     naming: Naming | None = None
     """The naming policy, if the server is one of ours."""
     others: Sequence[OtherText] = ()
-    """Instructions, prompts and resources, for the security rules."""
+    """Instructions, prompts and resources, for the security rules and those that check prompts."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Tool]:

@@ -58,6 +58,8 @@ class Rule:
     """Checks all tools of a server together."""
     check_live: CheckLive | None = None
     """Checks what calls of the tools have shown. Runs only with --live."""
+    checks_prompts: bool = False
+    """Whether `check` is also for prompts, in the form of tools."""
     supersedes: Sequence[str] = ()
     """Rules whose findings have the same cause. They are left out where this rule has a finding on the same place."""
     optional: bool = False

@@ -71,6 +71,7 @@ async def test_the_description_shows_words_and_never_the_arguments(connected):
         assert (prompt.name, prompt.title) == ("guide", "Guide")
         assert [argument.name for argument in prompt.arguments] == ARGUMENTS
         assert not any(argument.required for argument in prompt.arguments)
+        assert all("such as lang/python" in (argument.description or "") for argument in prompt.arguments)
         assert "`*args`" in prompt.description
         assert "@guide lang/python docs/api" in prompt.description
         assert not any(word in prompt.description for word in ARGUMENTS)

@@ -80,7 +80,7 @@ RULE = Rule(
     name="undescribed-parameter",
     family="parameters",
     severity="warning",
-    what="A parameter without a description, which the description of the tool does not mention either.",
+    what="A parameter of a tool or prompt without a description, which the other description does not mention either.",
     why="The agent knows only the name, not the format, the unit, or where the value comes from.",
     fix="Describe it in one sentence, with its format, and an example if the format is not obvious.",
     bad=[{"inputSchema": {"type": "object", "properties": {"order_by": {"type": "string"}}}}],
@@ -88,4 +88,5 @@ RULE = Rule(
         {"inputSchema": {"type": "object", "properties": {"order_by": {"type": "string", "description": "Its name."}}}}
     ],
     check=check,
+    checks_prompts=True,
 )
