@@ -109,7 +109,15 @@ class Client:
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools that the caller may use."""
-        return [ListedTool.from_wire(tool) for tool in (await self.request("tools/list"))["tools"]]
+        return [ListedTool.from_wire(tool) for tool in await self._all_pages("tools/list", "tools")]
+
+    async def _all_pages(self, method: str, member: str) -> list[JsonObject]:
+        page = await self.request(method)
+        items: list[JsonObject] = page[member]
+        while "nextCursor" in page:
+            page = await self.request(method, {"cursor": page["nextCursor"]})
+            items += page[member]
+        return items
 
     async def call_tool(
         self,
@@ -138,7 +146,7 @@ class Client:
 
     async def list_prompts(self) -> list[JsonObject]:
         """The prompts, as in the protocol."""
-        return (await self.request("prompts/list"))["prompts"] if self._app.library.prompts else []
+        return await self._all_pages("prompts/list", "prompts") if self._app.library.prompts else []
 
     async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> list[JsonObject]:
         """The messages of a prompt."""
@@ -146,7 +154,7 @@ class Client:
 
     async def list_resources(self) -> list[JsonObject]:
         """The first page of the resources, as in the protocol."""
-        return (await self.request("resources/list"))["resources"]
+        return await self._all_pages("resources/list", "resources")
 
     async def read_resource(self, uri: str) -> list[JsonObject]:
         """The contents of a resource."""

@@ -18,6 +18,7 @@ from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, TasksU
 from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import ByGrants, may_ask
 from mcp_core.hosts.fast_path import shapes
+from mcp_core.hosts.list_pages import Pages, list_pages, page_at
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CONFIRM,
@@ -44,6 +45,10 @@ from mcp_core.text.json_text import JsonObject, quoted
 if TYPE_CHECKING:
     from mcp_core.hosts.fast_path.opening import Opening
     from mcp_core.tasks.record import TaskRecord
+
+
+WrittenPages = Pages[tuple[str, str]]
+"""The pages of a list as text: with a handshake, and in the modern protocol."""
 
 
 class NotHandled(Exception):
@@ -88,21 +93,16 @@ class FastPath:
         if app.instructions is not None:
             about["instructions"] = app.instructions
         self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
-        self._resource_lists = ByGrants[tuple[str, str]](self._write_resources)
+        self._resource_lists = ByGrants[WrittenPages](self._write_resources)
         self._initialize_result: JsonObject = {**about, "serverInfo": info}
         self._server_meta = {SERVER_KEY: info}
-        lists = self._lists()
         discover = {**about, "supportedVersions": [MODERN]}
         if extensions := extensions_of(app):
             discover["capabilities"] = {**about["capabilities"], "extensions": extensions}
-        self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
-        added = self._caching("public")
-        self._handshake_results = {method: json_text.to_text(result) for method, result in lists.items()}
-        self._handshake_results["ping"] = "{}"
-        self._modern_results = {
-            method: json_text.to_text({**result, **added})
-            for method, result in (*lists.items(), ("server/discover", discover))
-        }
+        self._tool_lists = ByGrants[WrittenPages](self._write_tools)
+        self._lists = self._write_lists()
+        self._handshake_results = {"ping": "{}"}
+        self._modern_results = {"server/discover": json_text.to_text({**discover, **self._caching("public")})}
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
         self.checks = shapes.method_checks(
@@ -122,9 +122,9 @@ class FastPath:
     def _reload_tools(self) -> None:
         """Read the tools, and the resources that document them, again after they have changed."""
         self._tools_version = self.app.tools_version
-        self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
+        self._tool_lists = ByGrants[WrittenPages](self._write_tools)
         self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
-        self._resource_lists = ByGrants[tuple[str, str]](self._write_resources)
+        self._resource_lists = ByGrants[WrittenPages](self._write_resources)
         self._find_long_tools()
 
     def _caching(self, scope: str) -> JsonObject:
@@ -132,30 +132,36 @@ class FastPath:
         ttl = CHANGING_LIST_TTL_MS if self.is_live else LIST_TTL_MS
         return {"cacheScope": scope, "resultType": "complete", "ttlMs": ttl, "_meta": self._server_meta}
 
-    def _write_tools(self, caller: Caller) -> tuple[str, str]:
-        """The list of the tools that a caller may use: with a handshake, and in the modern protocol."""
-        result = {"tools": [tool.to_wire() for tool in self.app.list_tools(caller)]}
-        return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
+    def _write_pages(self, member: str, items: list[JsonObject], scope: str) -> WrittenPages:
+        caching = self._caching(scope)
+        return {
+            cursor: (json_text.to_text(page), json_text.to_text({**page, **caching}))
+            for cursor, page in list_pages(member, items).items()
+        }
+
+    def _write_tools(self, caller: Caller) -> WrittenPages:
+        """The list of the tools that a caller may use."""
+        tools = [tool.to_wire() for tool in self.app.list_tools(caller)]
+        return self._write_pages("tools", tools, self.app.list_scope)
 
     def _find_fixed_resources(self, caller: Caller) -> list[JsonObject]:
         fixed = () if self.is_live else self.app.library.fixed_for(caller)
         return [library_json.resource_fields(resource) for resource in fixed]
 
-    def _write_resources(self, caller: Caller) -> tuple[str, str]:
-        """The list of the resources of a server where none changes, as that of the tools."""
-        result = {"resources": self._fixed_resources.get(caller)}
-        return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
+    def _write_resources(self, caller: Caller) -> WrittenPages:
+        """The list of the resources of a server where none changes."""
+        return self._write_pages("resources", self._fixed_resources.get(caller), self.app.list_scope)
 
-    def _lists(self) -> dict[str, JsonObject]:
-        """The results that never change while the server runs, by method."""
+    def _write_lists(self) -> dict[str, WrittenPages]:
+        """The lists that never change while the server runs, by method."""
         library = self.app.library
         if self.is_live:
             return {}
-        lists: dict[str, JsonObject] = {}
         templates = [library_json.template_fields(template) for template in library.templates]
-        lists["resources/templates/list"] = {"resourceTemplates": templates}
+        lists = {"resources/templates/list": self._write_pages("resourceTemplates", templates, "public")}
         if library.prompts:
-            lists["prompts/list"] = {"prompts": [library_json.prompt_fields(prompt) for prompt in library.prompts]}
+            prompts = [library_json.prompt_fields(prompt) for prompt in library.prompts]
+            lists["prompts/list"] = self._write_pages("prompts", prompts, "public")
         return lists
 
     def initialize(self, params: JsonObject) -> tuple[str, JsonObject]:
@@ -205,14 +211,20 @@ class FastPath:
 
     async def _read(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request that calls no tool."""
+        pages = self._lists.get(method)
         if method == "tools/list":
-            result = self._tool_lists.get(peer.caller, self.app.disabled_for(peer.caller))[peer.modern]
+            pages = self._tool_lists.get(peer.caller, self.app.disabled_for(peer.caller))
             if self._opening is not None:
                 self._opening.begin_soon()
         elif method == "resources/list" and not self.is_live and not self.app.library.has_changing_resources:
-            result = self._resource_lists.get(peer.caller)[peer.modern]
-        else:
+            pages = self._resource_lists.get(peer.caller)
+        if pages is None:
             result = (self._modern_results if peer.modern else self._handshake_results).get(method)
+        else:
+            try:
+                result = page_at(pages, params.get("cursor"))[peer.modern]
+            except RpcError as error:
+                raise self.refuse(method, error, peer) from None
         if result is None and method in TASK_METHODS:
             return await self._answer_task(method, params, peer)
         if result is None:

@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from mcp_core.app import App, ListedTool
+from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
 from mcp_core.calling.live_library import LiveLibrary
@@ -36,6 +36,7 @@ from mcp_core.hosts.callers import (
     may_ask,
     record_http,
 )
+from mcp_core.hosts.list_pages import Pages, list_pages, page_at
 from mcp_core.hosts.protocol import HEADER_MISMATCH, TASK_METHODS, Peer, extensions_of
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
@@ -93,8 +94,9 @@ class _Handlers:
         self._frozen = False
         self._is_live = isinstance(app.library, LiveLibrary)
         self._fixed_resources = ByGrants(self._find_fixed_resources)
-        self._templates = [library_json.template_fields(template) for template in app.library.templates]
-        self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
+        templates = [library_json.template_fields(template) for template in app.library.templates]
+        self._templates = list_pages("resourceTemplates", templates)
+        self._prompts = list_pages("prompts", [library_json.prompt_fields(prompt) for prompt in app.library.prompts])
 
     @asynccontextmanager
     async def lifespan(self, server: Server[App]) -> AsyncGenerator[App]:
@@ -106,12 +108,12 @@ class _Handlers:
                 self._frozen = True
             yield self._app
 
-    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if self._tools_version != self._app.tools_version:
             self._tools_version, self._tools = self._app.tools_version, ByGrants(self._write_tools)
         self._record(ctx, "tools/list")
         caller = self._caller(ctx)
-        return self._tools.get(caller, self._app.disabled_for(caller))
+        return _page(ctx, self._tools.get(caller, self._app.disabled_for(caller)))
 
     def _record(self, ctx: Context, method: str) -> None:
         wire.mark_recorded(ctx)
@@ -121,8 +123,8 @@ class _Handlers:
         fixed = () if self._is_live else self._app.library.fixed_for(caller)
         return [library_json.resource_fields(resource) for resource in fixed]
 
-    def _write_tools(self, caller: Caller) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(tool) for tool in self._app.list_tools(caller)])
+    def _write_tools(self, caller: Caller) -> Pages[JsonObject]:
+        return list_pages("tools", [tool.to_wire() for tool in self._app.list_tools(caller)])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app
@@ -162,7 +164,7 @@ class _Handlers:
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if not self._is_live and not self._app.library.has_changing_resources:
             self._record(ctx, "resources/list")
-            return _complete(ctx, {"resources": self._fixed_resources.get(self._caller(ctx))})
+            return _page(ctx, list_pages("resources", self._fixed_resources.get(self._caller(ctx))))
         result = await self._from_library(ctx, "resources/list", "resources/list")
         fixed = [] if "nextCursor" in result else self._fixed_resources.get(self._caller(ctx))
         return {**result, "resources": result["resources"] + fixed}
@@ -171,7 +173,7 @@ class _Handlers:
         if self._is_live:
             return await self._from_library(ctx, "resources/templates/list", "resources/templates/list")
         self._record(ctx, "resources/templates/list")
-        return _complete(ctx, {"resourceTemplates": self._templates})
+        return _page(ctx, self._templates)
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
         return await self._from_library(ctx, "resources/read", params.uri)
@@ -180,7 +182,7 @@ class _Handlers:
         if self._is_live:
             return await self._from_library(ctx, "prompts/list", "prompts/list")
         self._record(ctx, "prompts/list")
-        return _complete(ctx, {"prompts": self._prompts})
+        return _page(ctx, self._prompts)
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
         return await self._from_library(ctx, "prompts/get", params.name, params.arguments)
@@ -213,17 +215,12 @@ def _complete(ctx: Context, result: JsonObject) -> JsonObject:
     return result
 
 
-def _tool(tool: ListedTool) -> types.Tool:
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=dict(tool.input_schema),
-        output_schema=dict(tool.output_schema) if tool.output_schema else None,
-        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
-        icons=[types.Icon.model_validate(dict(icon)) for icon in tool.icons] or None,
-        _meta=dict(tool.meta) or None,
-    )
+def _page(ctx: Context, pages: Pages[JsonObject]) -> JsonObject:
+    """The page that a request asks for."""
+    try:
+        return _complete(ctx, dict(page_at(pages, (ctx.params or {}).get("cursor"))))
+    except protocol.RpcError as error:
+        raise MCPError(error.code, error.message, error.data) from None
 
 
 async def serve_stdio(app: App) -> None:
