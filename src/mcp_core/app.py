@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from mcp_core.calling.people.asking import HeldCalls
     from mcp_core.calling.people.tasks import Tasks
     from mcp_core.calling.pipeline import Pipeline
+    from mcp_core.calling.shares import CallShares
     from mcp_core.calling.stages.record import EndedCall
     from mcp_core.db import Database
     from mcp_core.tasks.record import TaskRecord, TaskStore
@@ -556,6 +557,18 @@ class App:
             yield
         finally:
             self._pipeline.recorder.keep = None
+
+    @contextmanager
+    def share_calls(self, shares: "CallShares") -> Generator[None]:
+        """Count the calls of each caller of this app, which is open, toward a limit of several apps."""
+        if self._pipeline is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        recorder = self._pipeline.recorder
+        own, recorder.shares = recorder.shares, shares
+        try:
+            yield
+        finally:
+            recorder.shares = own
 
     async def _open_mounted(
         self, state: State, stack: AsyncExitStack

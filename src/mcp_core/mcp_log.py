@@ -55,11 +55,13 @@ def get_logger(name: str) -> TraceLogger:
 
 
 class LogContext(NamedTuple):
-    """The ids in each log line of a call, and the values that must not appear in it."""
+    """The ids in each log line of a call, the values that must not appear in it, and who called."""
 
     trace_id: str
     correlation_id: str
     secrets: tuple[str, ...] = ()
+    caller: str = ""
+    """The key of the caller, by which what is bounded is shared. Log lines do not have it."""
 
 
 _context: ContextVar[LogContext | None] = ContextVar("toolcharter_call", default=None)

@@ -38,7 +38,9 @@ class LibraryCalls(NamedTuple):
         summary.began, token = time.perf_counter(), set_log_context(log_context(call))
         logger.trace("Requested: %s", request.tool)
         try:
-            return cast(T, await self.pipeline.carry_out(call, bound, summary, check_alone))
+            with self.pipeline.recorder.shares.holding(request.caller.key):
+                self.pipeline.check_share(call)
+                return cast(T, await self.pipeline.carry_out(call, bound, summary, check_alone))
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
             raise self._refused(Body(failure=failure), call, refused, invoked=summary.invoked) from None

@@ -37,6 +37,7 @@ from mcp_core.calling.stages.record import CallRecord, Recorder
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import (
+    Busy,
     ConsentRequired,
     ElicitationUnsupported,
     ForgedReply,
@@ -48,12 +49,13 @@ from mcp_core.errors import (
 )
 from mcp_core.idempotency.keys import KeyedCall, KeyStore
 from mcp_core.idempotency.state_store import StateKeyStore
-from mcp_core.logs.telemetry import Telemetry
+from mcp_core.logs.telemetry import SHARE_REFUSALS, Telemetry
 from mcp_core.mcp_log import TRACE_LEVEL
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Body, Failure
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
+from mcp_core.text.plurals import count
 from mcp_core.tool_result import metadata_json
 
 T = TypeVar("T")
@@ -146,6 +148,9 @@ class Pipeline:
             try:
                 if tool is self._unknown_tool:
                     raise UnknownTool(request.tool, self._registry.nearest(request.tool))
+                shares = self.recorder.shares
+                if shares.running.in_flight > shares.most:
+                    self.check_share(recording.call)
                 if self._audit is not None and self._audit.failing:
                     self._audit.check()
                 body = await self.carry_out(recording.call, tool, recording, self._check)
@@ -200,6 +205,17 @@ class Pipeline:
         if place is not None:
             await store(place, result, tool, self._state)  # pyright: ignore[reportArgumentType] - as above
         return result
+
+    def check_share(self, call: Call) -> None:
+        """Refuse the call of a caller who has most of the calls in progress, while there is little room for others."""
+        shares, caller = self.recorder.shares, call.request.caller.key
+        if shares.running.in_flight <= shares.most or not shares.exceeds(caller):
+            return
+        self.recorder.telemetry.count(SHARE_REFUSALS, "calls")
+        raise Busy(
+            f"{call.final_name!r} was refused: you have {count(shares.held[caller], 'call')} in progress, and the rest "
+            "of the limit is kept for other callers. Nothing was done. Wait until some of your calls have ended."
+        )
 
     def _within_deadline(self, tool: BoundTool, query: Coroutine[Any, Any, T]) -> Awaitable[T]:
         """Await the answer of a store, no longer than the call may take."""

@@ -2,6 +2,8 @@
 
 A running thread cannot be stopped. A handler that exceeds its deadline keeps its thread until it returns: until then
 the thread is stuck. A tool with half of all threads stuck is refused, so that the other tools go on.
+
+Callers take turns, and none has all threads or the whole queue.
 """
 
 import asyncio
@@ -13,7 +15,9 @@ from contextlib import suppress
 from typing import Any
 
 from mcp_core.errors import Busy
-from mcp_core.logs.telemetry import THREADS, Sample
+from mcp_core.logs.telemetry import SHARE_REFUSALS, THREADS, Sample
+from mcp_core.mcp_log import current_log_context
+from mcp_core.process.shares import Shares
 from mcp_core.text.plurals import count, verb
 
 WAITING_PER_THREAD = 16
@@ -31,12 +35,13 @@ class StillRuns(asyncio.CancelledError):
 class _Job:
     """One call: a function to run, and the future of what it returns."""
 
-    __slots__ = ("context", "function", "future", "loop", "started", "stuck", "tool")
+    __slots__ = ("caller", "context", "function", "future", "loop", "started", "stuck", "tool")
 
     def __init__(self, tool: str, function: Callable[[], Any], loop: asyncio.AbstractEventLoop) -> None:
         self.tool, self.function, self.loop = tool, function, loop
         self.future: asyncio.Future[Any] = loop.create_future()
         self.context = contextvars.copy_context()
+        self.caller = log.caller if (log := current_log_context()) is not None else ""
         self.started = self.stuck = False
 
     def run(self) -> None:
@@ -66,7 +71,14 @@ class HandlerThreads:
         self.size = size
         self._most_waiting = size * WAITING_PER_THREAD
         self._most_stuck = max(1, size // 2)
-        self._jobs: deque[_Job] = deque()
+        self._jobs: dict[str, deque[_Job]] = {}
+        """Those that wait, by caller; the caller whose turn is next comes first."""
+        self._waiting = 0
+        self._in_threads = Shares(size)
+        self._taken = Shares(size + self._most_waiting)
+        """The jobs that run or wait."""
+        self.refused = 0
+        """Calls that were refused because their caller had more than an equal share."""
         self._changed = threading.Condition()
         self._threads = self._idle = 0
         self._stuck: Counter[str] = Counter()
@@ -80,7 +92,7 @@ class HandlerThreads:
     @property
     def waiting(self) -> int:
         """Calls that wait for a thread."""
-        return len(self._jobs)
+        return self._waiting
 
     @property
     def stuck(self) -> int:
@@ -109,11 +121,17 @@ class HandlerThreads:
             if (stuck := self._stuck[tool]) >= self._most_stuck:
                 reason = f"{count(stuck, 'earlier call')} still {verb(stuck, 'runs', 'run')} after the deadline"
                 raise Busy(f"{tool!r} is busy: {reason}. Nothing was done.")
-            if self._stuck.total() >= self.size or len(self._jobs) >= self._most_waiting:
+            if self._threads - self._idle + self._waiting >= self._taken.most and self._taken.exceeds(job.caller, 1):
+                self.refused += 1
+                held = count(self._taken.held[job.caller], "call")
+                raise Busy(f"{tool!r} is busy: you have {held} in threads, the rest is for others. Nothing was done.")
+            if self._stuck.total() >= self.size or self._waiting >= self._most_waiting:
                 raise _no_thread(tool)
-            self._jobs.append(job)
+            self._jobs.setdefault(job.caller, deque()).append(job)
+            self._waiting += 1
+            self._taken.take(job.caller)
             # Idle threads that have been notified, but have not taken their job yet, are counted by the queue.
-            start = len(self._jobs) > self._idle and self._threads < self.size
+            start = self._waiting > self._idle and self._threads < self.size
             if start:
                 self._threads += 1
             else:
@@ -129,7 +147,7 @@ class HandlerThreads:
             with self._changed:
                 self._threads -= 1
                 if not job.started:
-                    self._jobs.remove(job)
+                    self._remove(job)
                     raise _no_thread(job.tool) from error
 
     def _give_up(self, job: _Job) -> bool:
@@ -140,8 +158,16 @@ class HandlerThreads:
                     job.stuck = True
                     self._stuck[job.tool] += 1
                 return True
-            self._jobs.remove(job)
+            self._remove(job)
             return False
+
+    def _remove(self, job: _Job) -> None:
+        """Take a job that has not begun out of the queue."""
+        self._jobs[job.caller].remove(job)
+        if not self._jobs[job.caller]:
+            del self._jobs[job.caller]
+        self._waiting -= 1
+        self._taken.give_back(job.caller)
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
@@ -150,20 +176,32 @@ class HandlerThreads:
                 job.function = _done
                 if job.stuck:
                     self._stuck[job.tool] -= 1
+                self._in_threads.give_back(job.caller)
+                self._taken.give_back(job.caller)
             del job
 
     def _next(self) -> _Job | None:
         with self._changed:
             self._idle += 1
-            while not self._jobs and not self._closed:
+            while (caller := self._next_caller()) is None and not self._closed:
                 self._changed.wait()
             self._idle -= 1
-            if not self._jobs:
+            if caller is None:
                 self._threads -= 1
                 return None
-            job = self._jobs.popleft()
+            jobs = self._jobs.pop(caller)
+            job = jobs.popleft()
+            if jobs:
+                self._jobs[caller] = jobs  # at the end
+            self._waiting -= 1
+            self._in_threads.take(caller)
             job.started = True
             return job
+
+    def _next_caller(self) -> str | None:
+        """The first caller who waits and may have another thread."""
+        held, most = self._in_threads.held, self._in_threads.most
+        return next((caller for caller in self._jobs if held.get(caller, 0) < most), None)
 
 
 def _no_thread(tool: str) -> Busy:
@@ -176,6 +214,7 @@ def thread_samples(threads: HandlerThreads) -> Iterator[Sample]:
     yield Sample(THREADS, ("running",), threads.running)
     yield Sample(THREADS, ("stuck",), threads.stuck)
     yield Sample(THREADS, ("waiting",), threads.waiting)
+    yield Sample(SHARE_REFUSALS, ("threads",), threads.refused)
 
 
 def _done() -> None:

@@ -31,6 +31,7 @@ ERROR_RATE = "toolcharter.tool.error.rate"
 CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 
 IN_FLIGHT = "toolcharter.calls.in_flight"
+SHARE_REFUSALS = "toolcharter.share.refusals"
 THREADS = "toolcharter.threads"
 LOOP_LAG = "toolcharter.loop.lag"
 DATABASE_WAITS = "toolcharter.db.waits"
@@ -76,6 +77,12 @@ METRICS: Mapping[str, Metric] = {
         ("state",),
         "Threads for handlers that are not async: limit, running, stuck (past the deadline of their call, and still "
         "running); and the calls that are waiting for one.",
+    ),
+    SHARE_REFUSALS: Metric(
+        "counter",
+        ("bound",),
+        "Calls that were refused because their caller held more than an equal share of a bound (calls, threads) that "
+        "was nearly used up.",
     ),
     HTTP_CONNECTIONS: Metric("gauge", (), "Open HTTP connections."),
     HTTP_REFUSALS: Metric(

@@ -6,6 +6,7 @@ and wait until `Calls.running` is 0. The task of each running call is in uvicorn
 
 from collections.abc import Iterator
 
+from mcp_core.calling.shares import CallShares
 from mcp_core.hosts.fast_path.asgi import HttpResponse
 from mcp_core.hosts.fast_path.jsonrpc import error_message
 from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
@@ -41,6 +42,8 @@ class Calls:
 
     def __init__(self, limit: int, counts: HttpCounts) -> None:
         self._limit, self._counts, self._telemetry = limit, counts, counts.telemetry
+        self.shares = CallShares(limit, self._telemetry)
+        """The calls of each caller, at all apps."""
         self.draining = False
         """Whether new calls are refused."""
         self.closing = False

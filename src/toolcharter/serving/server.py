@@ -174,6 +174,8 @@ class Site:
         async with AsyncExitStack() as stack:
             for lifespan in self._lifespans:
                 await stack.enter_async_context(lifespan())
+            for app in self.apps:
+                stack.enter_context(app.share_calls(self.calls.shares))
             by_default = 0.0 if self._console is None else DEFAULT_SECONDS
             self.call_log = await stack.enter_async_context(keep_calls(self.apps, self.settings, by_default))
             if self._console is not None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_core import App, Settings
+from mcp_core import App, Settings, ToolContext
+from mcp_core.auth import user
 from mcp_core.logs.telemetry import prometheus
 from tests.mcp_core.declared import mutation, query
 from tests.toolcharter.serving.raw_http import until
@@ -104,14 +105,14 @@ async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_qu
         assert texts([await app.call("late")]) == {
             ("BusyError", "'late' waited 0.05 seconds for a free thread and never began. Nothing was done."): 1
         }
-        waiting = [asyncio.create_task(app.call("patient")) for _ in range(16)]
+        waiting = [asyncio.create_task(app.call("patient")) for _ in range(13)]
         await asyncio.sleep(0)
-        assert threads_in("waiting", app) == 16
+        assert threads_in("waiting", app) == 13
         assert texts([await app.call("late")]) == {
-            ("BusyError", "'late' is busy: all threads are in use. Nothing was done."): 1
+            ("BusyError", "'late' is busy: you have 14 calls in threads, the rest is for others. Nothing was done."): 1
         }
         go_on.set()
-        assert texts(await asyncio.gather(*waiting)) == {("ok", ""): 16}
+        assert texts(await asyncio.gather(*waiting)) == {("ok", ""): 13}
         assert json.loads((await occupied).text) == {"success": True, "value": 1}
     assert ran == []
 
@@ -177,3 +178,38 @@ async def test_a_system_without_threads_left_refuses_the_call_and_goes_on_later(
             }
         assert (threads_in("running", app), threads_in("waiting", app)) == (0, 0)
         assert texts([await app.call("one")]) == {("ok", ""): 1}
+
+
+async def test_a_caller_with_many_calls_in_threads_leaves_threads_and_the_next_turn_to_others():
+    go_on, begun, ended = threading.Event(), threading.Semaphore(0), list[str]()
+
+    @query(response_time=60.0)
+    def occupy() -> int:
+        begun.release()
+        go_on.wait(60)
+        return 1
+
+    @query(response_time=60.0)
+    def quick(context: ToolContext) -> int:
+        ended.append(context.caller_key)
+        return 2
+
+    ana, ben, cleo = (user(name, frozenset()) for name in ("ana", "ben", "cleo"))
+    async with App(
+        "test", version="1.0.0", format="result", tools=[occupy, quick], settings=Settings(threads=5)
+    ) as app:
+        occupied = [asyncio.create_task(app.call("occupy", caller=ana)) for _ in range(5)]
+        for _ in range(4):
+            assert await asyncio.to_thread(begun.acquire, timeout=60)
+        assert texts([await app.call("quick", caller=ben)]) == {("ok", ""): 1}
+        await until(lambda: threads_in("running", app) == 4)  # a thread hands over its result before it is free
+        waiting = [asyncio.create_task(app.call("quick", caller=ana)) for _ in range(68)]
+        await asyncio.sleep(0)
+        assert texts([await app.call("quick", caller=ana)]) == {
+            ("BusyError", "'quick' is busy: you have 68 calls in threads, the rest is for others. Nothing was done."): 1
+        }
+        assert 'toolcharter_share_refusals_total{server="test",bound="threads"} 6' in prometheus([app.telemetry])
+        assert texts(await asyncio.gather(*(app.call("quick", caller=one) for one in (ben, cleo)))) == {("ok", ""): 2}
+        assert ended == ["user:ben", "user:ben", "user:cleo"]
+        go_on.set()
+        assert texts(await asyncio.gather(*occupied, *waiting))["ok", ""] == 68

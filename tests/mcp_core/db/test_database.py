@@ -10,12 +10,14 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Awaitable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated
+from typing import Annotated, Any
 
+import asyncpg
 import pytest
 import sqlalchemy as sa
 from pydantic import Field
@@ -23,6 +25,7 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
 from mcp_core.db import UtcTime, address, open_database, opening, postgres, sqlite
+from mcp_core.mcp_log import LogContext, set_log_context
 from mcp_core.process.install_command import install_command
 from mcp_core.process.start_errors import CannotStart
 
@@ -398,6 +401,33 @@ async def test_a_task_that_outlives_the_transaction_writes_outside_it(db_url):
         go_on.set()
         await task
         assert await database.read(select) == [2]
+
+
+async def test_a_caller_whose_units_of_work_wait_in_postgresql_leaves_connections_to_others(postgres_url):
+    def lock(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("SELECT pg_advisory_lock_shared(7)")
+        connection.exec_driver_sql("SELECT pg_advisory_unlock_shared(7)")
+
+    async def as_caller(caller: str, use: Awaitable[Any]) -> Any:
+        set_log_context(LogContext("trace", "correlation", caller=caller))
+        return await use
+
+    async with open_database(address(postgres_url, "todo")) as database:
+        await database.write(make_table)
+        holder = await asyncpg.connect(postgres_url)
+        await holder.execute("SELECT pg_advisory_lock(7)")
+        uses = [use(lock) for use in (database.read, database.write) for _ in range(20)]
+        waiting = [asyncio.create_task(as_caller("ana", use)) for use in uses]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(20):  # a connection is waited for as long as 30 seconds
+            await asyncio.create_task(as_caller("ben", database.write(insert, 1)))
+            assert await asyncio.create_task(as_caller("ben", database.read(select))) == [1]
+            async with database.transaction(lambda connection: insert(connection, 2)) as transaction:
+                await transaction.commit(lambda connection: insert(connection, 3))
+        assert not any(one.done() for one in waiting)
+        await holder.close()
+        await asyncio.gather(*waiting)
+        assert await database.read(select) == [1, 2, 3]
 
 
 async def test_of_two_transactions_in_a_deadlock_one_is_told_to_try_again(postgres_url):

@@ -71,7 +71,8 @@ def _second(number: int) -> str:
 def log_context(call: Call) -> LogContext:
     """The context of each log line of the call."""
     has_secrets = call.spec.secret_fields or call.request.headers
-    return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call) if has_secrets else ())
+    secrets = secret_values(call) if has_secrets else ()
+    return LogContext(call.context.trace_id, call.context.correlation_id, secrets, call.request.caller.key)
 
 
 def secret_values(call: Call) -> tuple[str, ...]:

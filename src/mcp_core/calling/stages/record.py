@@ -1,6 +1,7 @@
 """Step 12: log lines, metrics and an audit entry for each call; exactly once, also when it is cancelled."""
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -12,6 +13,7 @@ from pydantic_core import to_json
 from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome
+from mcp_core.calling.shares import CallShares
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.logs.telemetry import Telemetry
@@ -94,6 +96,8 @@ class Recorder:
         self.success_level: int | None = None
         """The log level of a success, where it has one of its own."""
         self.stacks = StackLimit()
+        self.shares = CallShares(sys.maxsize, telemetry)
+        """The calls of each caller; over HTTP those of all apps of the site, which has the limit."""
         self.keep: Callable[[EndedCall], None] | None = None
         """Takes each call that has ended for the record of recent calls, if there is one."""
 
