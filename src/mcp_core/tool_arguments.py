@@ -1,6 +1,5 @@
 """`ToolArguments`: the base class of argument models, the collection of declared tools, and common fields."""
 
-import threading
 from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any, ClassVar, Literal, Self, TypeVar, Unpack, overload
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_v
 from pydantic_core import CoreSchema, core_schema
 
 from mcp_core.declare import describe
+from mcp_core.declare.collection import DECLARED_TOOLS
 from mcp_core.declare.spec import ToolOptions, spec_of
 from mcp_core.declare.tool import check_function, tool
 
@@ -20,10 +20,6 @@ class ToolArguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
-    _declared: ClassVar[dict[str, Callable[..., Any]]] = {}
-    # Guards the collection for threads and, since nothing is awaited while it is held, for coroutines.
-    _guard: ClassVar[threading.Lock] = threading.Lock()
-
     @overload
     @staticmethod
     def declare(function: F, /) -> F: ...
@@ -32,12 +28,14 @@ class ToolArguments(BaseModel):
     def declare(**options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
     @staticmethod
     def declare(function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
-        """Declare a tool, as `tool` does, and add it to the collection. The function is returned as it is."""
+        """Declare a tool, as `tool` does, and add it to the collection, also if it is not at the top of a module.
+
+        The function is returned as it is.
+        """
 
         def collect(target: F) -> F:
             declared = tool(**options)(target) if options else tool(target)
-            with ToolArguments._guard:
-                ToolArguments._declared[options.get("name") or target.__name__] = declared
+            DECLARED_TOOLS.add(declared)
             return declared
 
         return collect if function is None else collect(check_function(function))
@@ -45,10 +43,7 @@ class ToolArguments(BaseModel):
     @staticmethod
     def get_declared_tools() -> dict[str, Callable[..., Any]]:
         """All tools declared since the last call, by name. The collection is empty afterwards."""
-        with ToolArguments._guard:
-            tools = dict(ToolArguments._declared)
-            ToolArguments._declared.clear()
-        return tools
+        return DECLARED_TOOLS.take()
 
     @classmethod
     def to_schema_markdown(cls) -> str:

@@ -26,6 +26,7 @@ from mcp_core import (
     UserId,
     tool,
 )
+from mcp_core.declare.collection import DECLARED_TOOLS
 from mcp_core.declare.describe import full
 from mcp_core.declare.schema import json_schema
 from mcp_core.declare.spec import declaration_of, spec_of
@@ -256,11 +257,11 @@ def test_a_tool_declared_while_the_collection_is_emptied_is_kept(monkeypatch: py
             declared.wait(0.1)  # where the collection is guarded, it cannot get in between
             super().clear()
 
-    monkeypatch.setattr(ToolArguments, "_declared", Collection())
+    monkeypatch.setattr(DECLARED_TOOLS, "_tools", Collection())
     ToolArguments.declare(named("early"))
     first = ToolArguments.get_declared_tools()
     late.join()
-    assert (list(first), list(ToolArguments._declared)) == (["early"], ["late"])
+    assert (list(first), list(DECLARED_TOOLS._tools)) == (["early"], ["late"])
 
 
 @pytest.mark.requirement("COL-3")

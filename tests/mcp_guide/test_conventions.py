@@ -2,6 +2,8 @@
 
 import json
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -172,6 +174,28 @@ async def test_declared_tools_are_registered_with_their_generated_descriptions()
     assert "Greet someone." in (listed.description or "")
     assert "Whom to greet" in (listed.description or "")
     assert json.loads(result.content[0].text)["value"] == "Hello, Ada!"
+
+
+DECLARED = """
+import mcp_guide.server
+from mcp_guide.server import build, register_declared_tools
+from mcp_guide.settings import GuideSettings
+from toolcharter import App, Naming
+
+served = build(GuideSettings()).list_tools()
+app = register_declared_tools(App("guide", version="1.0.0", naming=Naming("snake"), format="result"))
+print(sorted(map(str, app.list_tools())) == sorted(map(str, served)), len(served))
+"""
+
+
+@pytest.mark.requirement("COL-1", "COL-4")
+def test_importing_the_server_fills_the_collection_and_the_documented_registration_serves_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("MCP_TOOL_PREFIX")
+    # In a process of its own: here, the modules have been imported already.
+    done = subprocess.run([sys.executable, "-c", DECLARED], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("True 33\n", 0), done.stderr
 
 
 def test_the_paths_that_the_conventions_name_lead_to_the_same_things():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, Unpack, overload
 
 from mcp_core.declare.checks import spec_problems, value_problems
+from mcp_core.declare.collection import DECLARED_TOOLS
 from mcp_core.declare.spec import (
     COMPLETE,
     DECLARED,
@@ -33,7 +34,8 @@ class ToolDecorator:
 
     A keyword at the declaration wins over that of a preset. A wrong one fails here, at import. Missing ones are named
     when the server starts; a strict server does not start without them.
-    The function is returned as it is, and can still be called directly.
+    The function is returned as it is, and can still be called directly. Declared at the top of a module, it is also in
+    the collection that `ToolArguments.get_declared_tools` gives.
     """
 
     def __init__(self, options: ToolOptions | None = None) -> None:
@@ -94,6 +96,9 @@ def _declare(function: F, options: ToolOptions) -> F:
 
 def _mark(function: F, declaration: Declaration) -> F:
     setattr(function, DECLARED, declaration)
+    # A tool that is made inside a function belongs to its maker; the collection would keep it forever.
+    if "<locals>" not in getattr(function, "__qualname__", "<locals>"):
+        DECLARED_TOOLS.add(function)
     return function
 
 
