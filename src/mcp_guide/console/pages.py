@@ -33,7 +33,7 @@ def _forms(query: str, expression: str) -> Html:
 
 
 def _form(name: str, label: str, value: str, button: str, example: str) -> Html:
-    field = element("input", id=name, name=name, value=value, placeholder=example, maxlength="500", type="search")
+    field = element("input", id=name, name=name, value=value, placeholder=example, type="search")
     line = element("div", field, element("button", button, type="submit", class_="quiet"), class_="find")
     return element("form", element("label", label, for_=name), line, method="get", action=PATH)
 

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
 from toolcharter.console import ConsolePage, Html, ToolFailed, View, element, join, shortcut, tag
 from toolcharter.plurals import count
 
@@ -20,6 +19,7 @@ _CHANGES = {
 }
 """The actions of the buttons: the tool, and which fields of the form are its arguments."""
 _FILES = ["todo.css", "todo.js"]
+_NOTHING: Mapping[str, str] = {}
 
 
 async def _show(view: View) -> Response:
@@ -39,7 +39,7 @@ async def _change(view: View) -> Response:
     try:
         await view.call(view.app("todo"), tool, {"user_id": user, **arguments})
     except ToolFailed as error:
-        return await _list(view, user, status, problem=str(error))
+        return await _list(view, user, status, problem=str(error), refused=form)
     if tool == "delete_task":
         fields = {name: form.get(name, "") for name in ("title", "description")}
         words = f"“{fields['title']}” was deleted."
@@ -62,15 +62,24 @@ def _user(view: View, asked: str) -> str:
     return view.viewer.callers[app.name].user_id or app.settings.user or asked.strip()
 
 
-async def _list(view: View, user: str, status: str, *, problem: str = "", notice: Html | None = None) -> Response:
+async def _list(
+    view: View,
+    user: str,
+    status: str,
+    *,
+    problem: str = "",
+    notice: Html | None = None,
+    refused: Mapping[str, str] = _NOTHING,
+) -> Response:
+    """The page. What was written into a form that was refused stays in it."""
     if not user:
         return view.page("Todo list", element("h1", "Todo list"), _ask_user(), scripts=_FILES)
     status = status if status in _STATUSES else "pending"
     try:
         answer = await view.call(view.app("todo"), "list_tasks", {"user_id": user, "status": status})
     except ToolFailed as error:
-        refused = element("p", str(error), class_="problem", role="alert")
-        return view.page("Todo list", element("h1", "Todo list"), refused, scripts=_FILES, status=403)
+        words = element("p", str(error), class_="problem", role="alert")
+        return view.page("Todo list", element("h1", "Todo list"), words, scripts=_FILES, status=403)
     tasks: list[dict[str, Any]] = answer.value
     known = _known(user, status)
     return view.page(
@@ -78,10 +87,10 @@ async def _list(view: View, user: str, status: str, *, problem: str = "", notice
         element("h1", "Todo list ", element("small", user)),
         element("p", problem, class_="problem", role="alert") if problem else "",
         notice or "",
-        _add_form(view, known),
+        _add_form(view, known, refused if refused.get("change") == "add" else _NOTHING),
         _filter(user, status),
         element("p", _summary(len(tasks), status), class_="note"),
-        element("ul", [_task(view, task, known) for task in tasks], class_="tasks", role="list"),
+        element("ul", [_task(view, task, known, refused) for task in tasks], class_="tasks", role="list"),
         scripts=_FILES,
         status=400 if problem else 200,
     )
@@ -107,7 +116,7 @@ def _summary(number: int, status: str) -> str:
 
 def _ask_user() -> Html:
     """The form for a list that several people share without signing in."""
-    field = element("input", id="user", name="user", required=True, autocomplete="username", maxlength=MAX_NAME_LENGTH)
+    field = element("input", id="user", name="user", required=True, autocomplete="username")
     return element(
         "form",
         element("label", "Whose list?", for_="user"),
@@ -131,17 +140,18 @@ def _filter(user: str, status: str) -> Html:
     return element("nav", links, class_="choices", aria_label="Which tasks")
 
 
-def _add_form(view: View, known: Html) -> Html:
+def _add_form(view: View, known: Html, given: Mapping[str, str]) -> Html:
     title = element(
         "input",
         id="title",
         name="title",
         required=True,
-        maxlength=MAX_TITLE_LENGTH,
         placeholder="Buy milk",
+        value=given.get("title"),
         aria_keyshortcuts="n",
     )
-    details = element("textarea", id="description", name="description", rows="2", maxlength=MAX_DESCRIPTION_LENGTH)
+    text = given.get("description", "")
+    details = element("textarea", text, id="description", name="description", rows="2")
     return _form(
         view,
         "add",
@@ -158,7 +168,7 @@ def _add_form(view: View, known: Html) -> Html:
     )
 
 
-def _task(view: View, task: Mapping[str, Any], known: Html) -> Html:
+def _task(view: View, task: Mapping[str, Any], known: Html, refused: Mapping[str, str]) -> Html:
     identity, done = str(task["id"]), bool(task["is_completed"])
     known = join(known, _hidden("task_id", identity))
     word = "Reopen" if done else "Done"
@@ -171,28 +181,31 @@ def _task(view: View, task: Mapping[str, Any], known: Html) -> Html:
     )
     complete = element("button", word, type="submit", class_="quiet", aria_label=f"{word}: {task['title']}")
     return element(
-        "li", text, _form(view, "complete", known, complete), _edit(view, task, known), class_="done" if done else None
+        "li",
+        text,
+        _form(view, "complete", known, complete),
+        _edit(view, task, known, refused),
+        class_="done" if done else None,
     )
 
 
-def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
+def _edit(view: View, task: Mapping[str, Any], known: Html, refused: Mapping[str, str]) -> Html:
+    is_refused = refused.get("change") == "edit" and refused.get("task_id") == str(task["id"])
+    given = refused if is_refused else task
     title, details = f"title-{task['id']}", f"description-{task['id']}"
     fields = _form(
         view,
         "edit",
         known,
         element("label", "Title", for_=title),
-        element(
-            "input", id=title, name="title", required=True, maxlength=MAX_TITLE_LENGTH, value=task["title"], dir="auto"
-        ),
+        element("input", id=title, name="title", required=True, value=given.get("title"), dir="auto"),
         element("label", "Description", for_=details),
         element(
             "textarea",
-            task["description"] or "",
+            given.get("description") or "",
             id=details,
             name="description",
             rows="2",
-            maxlength=MAX_DESCRIPTION_LENGTH,
             dir="auto",
         ),
         element("p", element("button", "Save", type="submit")),
@@ -204,6 +217,7 @@ def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
         element("summary", element("span", "Edit"), element("span", "Close"), aria_label=f"Edit: {task['title']}"),
         fields,
         _form(view, "delete", known, *again, delete),
+        open=is_refused,
     )
 
 

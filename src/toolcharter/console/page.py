@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CSRF_FIELD = "csrf"
 _MAX_DIGITS, _MAX_SHOWN = 15, 40
+MAX_SEARCH_LENGTH = 200
 
 
 class BadParameter(Exception):
@@ -62,6 +63,13 @@ class View:
     def parameter(self, name: str) -> str:
         """A parameter of the address, such as `q` in `?q=text`; empty if it is missing."""
         return self.request.query_params.get(name, "")
+
+    def search_text(self) -> str:
+        """The words to search for, the parameter `q`. Raises BadParameter: cut words would find something else."""
+        text = self.parameter("q").strip()
+        if len(text) > MAX_SEARCH_LENGTH:
+            raise BadParameter(f"The search has {len(text):,} characters; use at most {MAX_SEARCH_LENGTH}.")
+        return text
 
     def number(self, name: str, text: str | None = None) -> int | None:
         """A parameter that is a whole number; None if it is missing. Raises BadParameter."""

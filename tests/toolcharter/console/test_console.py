@@ -179,6 +179,38 @@ async def test_a_number_that_no_page_can_use_is_answered_with_400(text: str):
     assert call.status_code in (400, 404)
 
 
+@pytest.mark.parametrize("path", ["tools", "live/calls"])
+async def test_a_search_that_is_too_long_is_refused_and_not_cut(path: str):
+    async with visited(demo()) as http:
+        found, refused = [await http.get(f"/console/{path}", params={"q": "x" * length}) for length in (200, 201)]
+    assert (found.status_code, refused.status_code) == (200, 400)
+    assert refused.json() == {"error": "The search has 201 characters; use at most 200."}
+
+
+@pytest.mark.parametrize("change", ["add", "edit"])
+@pytest.mark.parametrize(("field", "length"), [("title", 256), ("description", 10_001)])
+async def test_a_value_that_is_too_long_is_refused_and_stays_in_its_form(
+    tmp_path: Path, change: str, field: str, length: int
+):
+    async with visited(targets.load("todo", Settings(user="ana", db=f"sqlite:///{tmp_path / 'todo.db'}"))) as http:
+
+        async def send(**form: str) -> httpx2.Response:
+            csrf = csrf_in((await http.get("/console/todo")).text)
+            return await http.post("/console/todo", data={"csrf": csrf, **form}, headers={"Origin": BASE})
+
+        await send(change="add", title="Buy milk")
+        page = (await http.get("/console/todo")).text
+        task = page.partition('name="task_id" value="')[2].partition('"')[0]
+        answer = await send(change=change, task_id=task, **{"title": "Buy tea", field: "x" * length})
+        after = (await http.get("/console/todo")).text
+    assert "maxlength" not in page
+    assert (answer.status_code, f"{field}: string should have at most" in answer.text) == (400, True)
+    assert answer.text.count("x" * length) == 1
+    assert answer.text.count("<details open") == (change == "edit")
+    assert "Buy tea" not in after
+    assert "xxx" not in after
+
+
 async def test_a_session_that_another_server_made_is_of_no_use(tokens: Path):
     app = demo(tokens=tokens)
     async with visited(app) as http:

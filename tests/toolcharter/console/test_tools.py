@@ -45,6 +45,16 @@ async def test_a_tool_is_found_by_a_word_read_about_and_called_from_its_form(pag
     assert json.loads(await answer(page, "JSON"))["isError"] is False
 
 
+async def test_a_text_that_is_too_long_is_refused_and_not_cut(page):
+    await page.goto("/console/tools/probe/take_all")
+    text = page.locator("#try form").get_by_label("text", exact=True)
+    await text.fill("")
+    await text.press_sequentially("x" * 31)
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.get_by_text("text has 31 characters; at most 30 are allowed.").wait_for()
+    assert await text.input_value() == "x" * 31
+
+
 async def test_arguments_of_every_kind_arrive_as_they_were_written(page):
     await page.goto("/console/tools/probe/take_all")
     form = page.locator("#try form")

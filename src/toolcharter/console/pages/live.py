@@ -20,7 +20,6 @@ AT_ONCE = 100
 """Calls in a part of the list."""
 _MISSED = 500
 """Calls that a page gets at most when it connects again."""
-_MAX_SEARCH_LENGTH = 200
 _SHOWN = ("id", "time", "server", "tool", "caller", "agent", "outcome", "ms", "tokens", "cached", "error_type")
 OUTCOMES = {
     "ok": "ok",
@@ -46,7 +45,7 @@ def wanted_calls(view: View) -> CallFilter:
     """The calls that the address asks for, of those that the viewer may see."""
     outcome = view.parameter("outcome")
     outcomes = {"": None, "failed": tuple(sorted(FAILURES))}.get(outcome, (outcome,))
-    text = view.parameter("q").strip()[:_MAX_SEARCH_LENGTH]
+    text = view.search_text()
     return CallFilter(
         visible_calls(view.viewer), view.parameter("server") or None, outcomes=outcomes, text=text or None
     )
@@ -103,7 +102,6 @@ def _filter(view: View) -> Html:
         placeholder="Tool, caller, agent, argument, error or id",
         aria_label="Search calls",
         aria_keyshortcuts="/",
-        maxlength=_MAX_SEARCH_LENGTH,
     )
     return element(
         "form",

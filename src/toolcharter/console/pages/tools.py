@@ -44,7 +44,7 @@ def _find(view: View) -> list[CatalogueEntry]:
         for entry in view.offer(app).entries
         if kind in ("", entry.kind)
     ]
-    return search(entries, view.parameter("q")[:200])
+    return search(entries, view.search_text())
 
 
 def _page_number(view: View) -> int:

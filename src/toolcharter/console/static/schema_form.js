@@ -151,7 +151,7 @@ const INPUT_TYPES = { date: "date", email: "email", uri: "url", password: "passw
 const LONG_TEXT = 200;
 
 function textField(name, schema, required) {
-  const limits = { minlength: schema.minLength, maxlength: schema.maxLength };
+  const limits = { minlength: schema.minLength };  // maxlength would cut what is pasted, silently
   const short = schema.format || schema.pattern || (schema.maxLength ?? 0) < LONG_TEXT;
   const input = short
     ? element("input", { type: INPUT_TYPES[schema.format] ?? "text", ...limits, autocomplete: "off", spellcheck: "false" })
@@ -165,6 +165,8 @@ function textField(name, schema, required) {
     element: frame(name, schema, required, input),
     read() {
       check(input, name);
+      const length = [...input.value].length;
+      if (length > schema.maxLength) fail(input, `${name} has ${length} characters; at most ${schema.maxLength} are allowed.`);
       if (input.value !== "") return input.value;
       return required && (schema.minLength ?? 0) === 0 && !schema.format ? "" : requireValue(input, name, required);
     },
