@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from mcp_guide.content.documents import Document
 from mcp_guide.content.finding import find_all_documents, find_documents
 from mcp_guide.content.reading import DEFAULT_BUDGET, read_file
-from mcp_guide.content.sections import find_sections
+from mcp_guide.content.sections import find_sections, lines_of
 from mcp_guide.content.tokens import count_tokens
 from mcp_guide.guide import GuideResult, ProjectView
 
@@ -21,9 +21,9 @@ KNOWN_FIELDS = frozenset(
 """The fields of front matter that mean something here, beside those of `FrontMatter`."""
 _DATES = ("review_by",)
 _MIN_RULE_LENGTH = 30
-_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\(<?([^)\s>]{1,500})>?(?:\s+\"[^\"\n]{0,300}\")?\)")
-_CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_RULE = re.compile(r"^\s*(?:[-*+]|\d{1,3}\.)\s+(.{1,500})$", re.MULTILINE)
+_LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,300}\]\(<?([^()\s>]{1,500})>?(?:[ \t]\"[^\"\n]{0,300}\")?\)")
+_CODE_WORDS = re.compile(r"`[^`\n]*`")
+_RULE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}\.)[ \t]+(\S.{0,499})$", re.MULTILINE)
 _NEGATIVE = re.compile(r"\b(?:do not|don't|never|avoid|no longer)\b", re.IGNORECASE)
 _POLARITY = re.compile(r"\b(?:do not|don't|never|avoid|no longer|always|please|must|should)\b", re.IGNORECASE)
 _NOT_WORDS = re.compile(r"\W+")
@@ -62,7 +62,7 @@ def check_documents(view: ProjectView, expression: str | None, today: date) -> G
 def _findings(documents: Sequence[Document], known: Mapping[str, Document], today: date) -> Iterator[DocumentFinding]:
     for document in documents:
         text = document.text or ""
-        prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+        prose = _without_code(text)
         first = document.head.count("\n") + 1
         for rule, place, problem in (
             *_links(document, prose, known),
@@ -73,6 +73,11 @@ def _findings(documents: Sequence[Document], known: Mapping[str, Document], toda
         for rule, problem in (*_front_matter(document, today), *(("front-matter", one) for one in document.warnings)):
             yield DocumentFinding(document.path, 1, rule, problem)
     yield from _repeated_rules(documents)
+
+
+def _without_code(text: str) -> str:
+    """The text without its code. The lines keep their numbers."""
+    return _CODE_WORDS.sub("", "".join("\n" if is_code else line for line, is_code in lines_of(text)))
 
 
 _Place = tuple[str, int, str]

@@ -16,10 +16,10 @@ MAX_SECTIONS = 5_000
 _MAX_NAMED = 20
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_ID = re.compile(r"[ \t]*\{#([\w.:-]+)\}$")
+_ID = re.compile(r"\{#([\w.:-]+)\}$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_MARKUP = re.compile(r"[`*~]|!?\[([^\]]*)\](?:\([^)]*\))?")
+_MARKUP = re.compile(r"[`*~]|!?\[([^\[\]]*)\](?:\([^()]*\))?")
 _NOT_IN_ID = re.compile(r"[^\w\- ]")
 
 
@@ -81,21 +81,30 @@ def _with_ends(sections: list[Section], length: int) -> list[Section]:
 
 def _headings(text: str) -> Iterator[Section]:
     """The headings outside code, with neither a unique id nor an end."""
-    fence, place, before, before_place = "", 0, "", 0
-    for line in text.splitlines(keepends=True):
+    place, before, before_place = 0, "", 0
+    for line, is_code in lines_of(text):
         bare = line.rstrip("\r\n")
         following = place + len(line)
-        if mark := _FENCE.match(bare):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not bare.strip().strip(fence[0]):
-                fence = ""
-        elif not fence and (heading := _HEADING.fullmatch(bare)) and heading[2]:
+        if is_code:
+            bare = ""
+        elif (heading := _HEADING.fullmatch(bare)) and heading[2]:
             yield _section(heading[2], len(heading[1]), place, following)
-        elif not fence and before.strip() and (under := _UNDERLINE.fullmatch(bare)) and _can_be_title(before):
+        elif before.strip() and (under := _UNDERLINE.fullmatch(bare)) and _can_be_title(before):
             yield _section(before.strip(), 1 if under[1][0] == "=" else 2, before_place, following)
             bare = ""
-        before, before_place, place = "" if fence else bare, place, following
+        before, before_place, place = bare, place, following
+
+
+def lines_of(text: str) -> Iterator[tuple[str, bool]]:
+    """The lines of a text with their ends, and whether each belongs to a block of code between fences."""
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark, is_code = _FENCE.match(line), bool(fence)
+        if mark and not fence:
+            fence, is_code = mark[1], True
+        elif mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+        yield line, is_code
 
 
 def _can_be_title(line: str) -> bool:
