@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from difflib import get_close_matches
@@ -84,9 +85,17 @@ def _configure_log(options: argparse.Namespace) -> None:
     from mcp_core.settings.sources import from_options  # noqa: PLC0415 - the same
 
     settings = from_options(options)
-    # The result says why a call was refused; the log is for what the result cannot explain.
-    level = "ERROR" if getattr(options, "log_level", None) is None else settings.log_level
-    mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
+    if getattr(options, "log_level", None) is not None:
+        mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
+        return
+    mcp_log.configure("ERROR", file=settings.log_file, as_json=settings.log_json)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_unexplained)
+
+
+def _is_unexplained(entry: logging.LogRecord) -> bool:
+    """Whether the result of a call cannot explain it. A failure that has no stack stands in the result."""
+    return entry.name != "mcp_core.calling.stages.record" or entry.exc_info is not None
 
 
 def _open(
