@@ -31,16 +31,16 @@ def test_what_fails_there_too_or_is_only_advice_is_none():
 
 
 def test_what_no_app_has_is_not_offered_even_where_the_suite_is_content():
-    assert cell("plain", "completion-complete", GOOD) == "not offered"
-    assert cell("asking", "completion-complete", BAD) == "not offered"
+    assert cell("plain", "tools-call-sampling", GOOD) == "not offered"
+    assert cell("asking", "tools-call-sampling", BAD) == "not offered"
     assert failures(tables("logging-set-level", BAD, GOOD)) == []
 
 
 def test_the_governor_is_judged_by_what_it_passes_on():
     assert cell("governed", "completion-complete", BAD) == "**failed** (1 of 1)"
     assert cell("governed", "tools-call-sampling", BAD) == "not offered"
-    assert failures(tables("completion-complete", BAD, GOOD)) == [
-        "2026-07-28, governed, completion-complete: one: wrong",
+    assert failures(tables("tasks-wire-fields", BAD, GOOD)) == [
+        "2026-07-28, asking, tasks-wire-fields: one: wrong",
     ]
 
 

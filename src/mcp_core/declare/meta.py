@@ -25,6 +25,7 @@ def declared_meta(spec: ToolSpec) -> dict[str, Any]:
         "tags": _list(declared.tags),
         "examples": [_example(example) for example in spec.examples] or None,
         "deprecated": _deprecation(declared.deprecated),
+        "userArgument": declared.user_argument,
         "task": None if declared.task == "never" else declared.task,
     }
     ours = {META + name: value for name, value in fields.items() if value is not None and value is not UNSET}

@@ -62,7 +62,7 @@ def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys
     assert run(capsys, "lock")[1] == (
         "wrote contracts/mcp-atl.json: 20 tools.\n"
         "wrote contracts/mcp-demo.json: 7 tools.\n"
-        "wrote contracts/mcp-guide.json: 30 tools.\n"
+        "wrote contracts/mcp-guide.json: 33 tools.\n"
         "wrote contracts/mcp-noema.json: 33 tools.\n"
         "wrote contracts/mcp-todo.json: 5 tools.\n"
     )
@@ -71,7 +71,7 @@ def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys
         (
             "contracts/mcp-atl.json: 20 tools, as locked.\n"
             "contracts/mcp-demo.json: 7 tools, as locked.\n"
-            "contracts/mcp-guide.json: 30 tools, as locked.\n"
+            "contracts/mcp-guide.json: 33 tools, as locked.\n"
             "contracts/mcp-noema.json: 33 tools, as locked.\n"
             "contracts/mcp-todo.json: 5 tools, as locked.\n"
         ),

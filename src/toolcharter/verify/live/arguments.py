@@ -28,9 +28,9 @@ _FORMATS = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 _GUESSES = ("example", "1", "a", "A", "example_1", "EX-1", "2026-01-15", "https://example.com/", "12:00", "0" * 8, "en")
-_WRONG: Mapping[str, Any] = {
-    "string": "not of this type",
+_WRONG: Mapping[str, Any] = {  # an object first: servers may read a text as a number, or as a list of one
     "object": {"not": "of this type"},
+    "string": "not of this type",
     "array": [[]],
     "number": 0.5,
 }

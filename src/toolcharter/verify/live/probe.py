@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from mcp_core.declare.charter import META
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.live.arguments import UNKNOWN, valid_arguments, wrong_value
 from toolcharter.verify.live.environment import unjudged_tools
@@ -96,7 +97,8 @@ def planned_calls(tool: Tool) -> Iterator[PlannedCall]:
     valid = _valid_arguments(tool)
     yield from (PlannedCall("valid", arguments) for arguments in valid)
     base: Mapping[str, Any] = valid[0] if valid else {}
-    required = [argument for argument in tool.arguments if argument.required]
+    filled = tool.listed.meta.get(META + "userArgument")  # the server may fill it from the caller
+    required = [argument for argument in tool.arguments if argument.required and argument.name != filled]
     for argument in required[:1]:
         rest = {name: value for name, value in base.items() if name != argument.name}
         yield PlannedCall("missing", rest, argument.name)

@@ -127,6 +127,7 @@ def test_a_sign_in_that_the_issuer_ended_leaves_a_clear_state(
     # It is not asked again and again.
     who(charter, None)
     assert [form["grant_type"] for form in issuer.forms].count("refresh_token") == 1
+    capsys.readouterr()
     signed_in(capsys, charter)
     assert who(charter, None) == ["ann"]
 

@@ -72,7 +72,7 @@ def test_an_invalid_schema_does_not_fail(schema):
     ("types", "expected"),
     [
         (("string",), {"not": "of this type"}),
-        (("integer",), "not of this type"),
+        (("integer",), {"not": "of this type"}),
         (("string", "object"), [[]]),
         (("string", "object", "array"), 0.5),
         (("string", "object", "array", "integer"), None),
