@@ -62,8 +62,13 @@ def log_tool_usage(function: F) -> F:
         return result
 
     logged = logged_async if inspect.iscoroutinefunction(function) else logged_sync
-    setattr(logged, _LOGGED, True)
+    setattr(logged, _LOGGED, logged)
     return cast(F, logged)
+
+
+def _without_log(function: F) -> F:
+    """The function that `log_tool_usage` wrapped. A decorator around that has a copy of the attribute, and stays."""
+    return cast(Any, function).__wrapped__ if getattr(function, _LOGGED, None) is function else function
 
 
 class ExtMcpToolDecorator:
@@ -92,12 +97,14 @@ class ExtMcpToolDecorator:
         bare = callable(name)
 
         def register(function: F) -> F:
-            final = self._final_name(function, None if bare else name, prefix)
+            own, chosen = self._names(function, None if bare else name, prefix)
+            final = self.naming.final(own, chosen)
             self._claim(final, function)
             if getattr(self.server, "governs", False) is True:
                 # Our own App describes, logs and answers by itself.
-                declared = add_options(function, declaration_of(function), options)
-                self.server.registry.register(spec_of(function, replace(declared, name=final, prefix="")))
+                plain = _without_log(function)
+                declared = add_options(plain, declaration_of(function), options)
+                self.server.registry.register(spec_of(plain, replace(declared, name=own, prefix=chosen)))
                 return function
             described = {"description": ToolArguments.build_tool_description(function)} | options
             self.server.tool(name=final, **described)(_flat_function(log_tool_usage(function)))
@@ -105,12 +112,12 @@ class ExtMcpToolDecorator:
 
         return register(name) if bare else register
 
-    def _final_name(self, function: Callable[..., Any], name: str | None, prefix: str | None) -> str:
+    def _names(self, function: Callable[..., Any], name: str | None, prefix: str | None) -> tuple[str, str]:
         """The name and the prefix of this registration, else those that the function declares, else the usual ones."""
         declared = declaration_of(function) or Declaration()
         chosen = name or declared.name or self.naming.to_style(function.__name__)
         prefixes = (prefix, declared.prefix, self.prefix)
-        return self.naming.final(chosen, next(one for one in prefixes if one is not None))
+        return chosen, next(one for one in prefixes if one is not None)
 
     def _claim(self, final: str, function: Callable[..., Any]) -> None:
         """Refuse a second tool of one name: servers would silently replace or drop one of them."""

@@ -105,7 +105,7 @@ async def load_config(project: str | None) -> Config:
 def run_code(*parts: str, **names: Any) -> dict[str, Any]:
     """What the parts define. The conventions leave some imports out, and show one function that is not theirs."""
     given = "from typing import Literal, Optional\nfrom fastmcp import FastMCP\nfrom pydantic import Field\n"
-    given += "from mcp_core import ToolArguments\nfrom mcp_guide.result import Result\n"
+    given += "from mcp_core import App, ToolArguments\nfrom mcp_guide.result import Result\n"
     given += "from mcp_guide.tool_decorator import log_tool_usage\n"
     scope: dict[str, Any] = {"__name__": "conventions", "load_config": load_config, **names}
     exec("\n".join([given, *parts]), scope)
@@ -146,6 +146,22 @@ async def test_the_integration_pattern_runs_on_fastmcp(caplog: pytest.LogCapture
         (TRACE_LEVEL, "Tool get_project_config completed successfully"),
     ]
     assert all(level < logging.WARNING for level, _ in lines)
+
+
+@pytest.mark.requirement("LOG-2", "LOG-3")
+async def test_the_integration_pattern_on_our_own_app_logs_once_under_one_name(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(TRACE_LEVEL, logger="mcp_core")
+    scope = run_code(INTEGRATION.replace('FastMCP("mcp-guide")', 'App("mcp-guide", version="1.0.0", format="result")'))
+    async with scope["mcp"] as app:
+        await app.call("guide_get_project_config")
+        await app.call("guide_get_project_config", {"project": "gone"})
+    lines = [(r.levelno, r.getMessage()) for r in caplog.records if r.getMessage().startswith("Tool ")]
+    assert lines == [
+        (TRACE_LEVEL, "Tool called: get_project_config"),
+        (TRACE_LEVEL, "Tool get_project_config completed successfully"),
+        (TRACE_LEVEL, "Tool called: get_project_config"),
+        (logging.ERROR, "Tool get_project_config failed: Configuration file not found"),
+    ]
 
 
 @pytest.mark.requirement("CON-1", "ARG-4")
