@@ -97,7 +97,7 @@ import os, re, sys, threading
 from mcp_core.foreign.bounded import run_bounded_sync
 run_bounded_sync(os.getpid, deadline=60)
 work = threading.Thread(
-    target=run_bounded_sync, args=(re.search, "(a+)+$", "a" * 60 + "b"), kwargs={"deadline": 0.5}, daemon=True
+    target=run_bounded_sync, args=(re.search, "(a+)+$", "a" * 60 + "b"), kwargs={"deadline": 5}, daemon=True
 )
 if sys.argv[1] == "busy":
     work.start()
