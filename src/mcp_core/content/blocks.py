@@ -119,7 +119,7 @@ class _Media(Block):
 
     def __post_init__(self) -> None:
         if not self.mime_type and isinstance(self.data, bytes):  # pyright: ignore[reportUnnecessaryIsInstance] - authors may not check
-            object.__setattr__(self, "mime_type", _type_of(self.data, self.kind) or self.usual_type)
+            object.__setattr__(self, "mime_type", type_of_data(self.data, self.kind) or self.usual_type)
 
     @classmethod
     def from_file(cls, path: str | Path, annotations: Annotations | None = None) -> Self:
@@ -139,7 +139,7 @@ class _Media(Block):
         if not self.mime_type.startswith(f"{self.kind}/") or not _MIME_TYPE.fullmatch(self.mime_type):
             example = f"give it a type such as {self.usual_type}"
             raise InvalidContent(f"an {type(self).__name__} of the type {self.mime_type!r}; {example}")
-        found = _type_of(self.data, self.kind)
+        found = type_of_data(self.data, self.kind)
         if found is not None and found != _SAME_TYPE.get(self.mime_type, self.mime_type):
             raise InvalidContent(f"an {type(self).__name__} of the type {self.mime_type!r} whose data is {found}")
         return {"data": base64.b64encode(self.data).decode(), "mimeType": self.mime_type}
@@ -255,14 +255,19 @@ def in_words(content: Sequence[TextOrBlock]) -> str:
     return "\n".join(item if isinstance(item, str) else item.in_words() for item in content)
 
 
-def _type_of(data: bytes, kind: str) -> str | None:
+def type_of_data(data: bytes, kind: str) -> str | None:
     """The type that the first bytes show, of images or of sounds."""
     found = (name for name, signature in _SIGNATURES.items() if signature.match(data))
     return next((name for name in found if name.startswith(kind)), None)
 
 
+def is_media_type(text: str) -> bool:
+    """Whether a text has the form of a media type such as text/plain."""
+    return _MIME_TYPE.fullmatch(text) is not None
+
+
 def _checked_type(mime_type: str) -> str:
-    if not _MIME_TYPE.fullmatch(mime_type):
+    if not is_media_type(mime_type):
         raise InvalidContent(f"the type {mime_type!r}, which is not a media type such as text/plain")
     return mime_type
 

@@ -12,6 +12,7 @@ from mcp_core.foreign.bounded import Unfinished, run_bounded
 from mcp_core.foreign.budget import TooLarge, check_size
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import AnswerPolicy
+from toolcharter.govern.foreign_content import foreign_blocks, readable_text, with_text
 from toolcharter.govern.metadata import foreign_meta
 from toolcharter.govern.upstream.transport import as_object
 from toolcharter.verify.engine import run_rules, server_from_tools
@@ -44,6 +45,7 @@ _INVISIBLE_IN_FILES = re.compile(r"^\ufeff|(?<=\w)\xad(?=\w)", re.MULTILINE)
 _LINE_ENDS = dict.fromkeys(map(ord, "\x0c\x85\u2028\u2029"), "\n")
 """Byte order marks, soft hyphens and rare line ends are common in files and pages. They hide nothing."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LINK_TEXTS = ("name", "title", "description")
 _MAX_TEXT = 100_000
 """How many characters of a text are examined."""
 _MAX_SMALL_TEXTS, _MAX_SMALL_NODES, _MAX_SMALL_LENGTH = 100, 5_000, 200_000
@@ -56,7 +58,7 @@ T = TypeVar("T")
 def to_result(result: Mapping[str, Any]) -> VerbatimResult:
     """The result of a tools/call, whatever the upstream put into it."""
     content = result.get("content")
-    blocks = [as_object(block) for block in cast(list[Any], content)] if isinstance(content, list) else []
+    blocks = foreign_blocks(cast(list[Any], content)) if isinstance(content, list) else []
     structured = result.get("structuredContent")
     error = None
     if result.get("isError") is True:
@@ -66,9 +68,13 @@ def to_result(result: Mapping[str, Any]) -> VerbatimResult:
 
 
 def texts(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The texts of content blocks, embedded resources included."""
-    found = [block.get("text") or as_object(block.get("resource")).get("text") for block in blocks]
-    return [text for text in found if isinstance(text, str)]
+    """The texts of content blocks, embedded resources, links and metadata included."""
+    found: list[Any] = []
+    for block in blocks:
+        resource = as_object(block.get("resource"))
+        found += [block.get("text"), readable_text(resource), *(block.get(key) for key in _LINK_TEXTS)]
+        found.append("\n".join([*_strings(block.get("_meta")), *_strings(resource.get("_meta"))]))
+    return [text for text in found if isinstance(text, str) and text]
 
 
 async def prepare(
@@ -233,7 +239,12 @@ def _redact(result: VerbatimResult, patterns: Sequence[re.Pattern[str]]) -> Verb
     def clean_block(block: Mapping[str, Any]) -> JsonObject:
         # The data of an image or a sound is not text.
         kept = ("type", "mimeType", "data") if block.get("type") in ("image", "audio") else ("type",)
-        return {name: item if name in kept else clean(item) for name, item in block.items()}
+        cleaned = {name: item if name in kept else clean(item) for name, item in block.items()}
+        if (data := as_object(block.get("resource")).get("blob")) is not None:
+            resource = {**cleaned["resource"], "blob": data}
+            text = readable_text(resource, "surrogateescape")
+            cleaned["resource"] = resource if text is None else with_text(resource, clean(text))
+        return cleaned
 
     structured = None if result.structured is None else clean(dict(result.structured))
     error = None if result.error is None else clean(result.error)

@@ -1,11 +1,9 @@
 """The prompts and resources of upstreams: listed, read and completed through the gates of every library."""
 
 import asyncio
-import base64
 import difflib
 import logging
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
@@ -17,6 +15,7 @@ from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.pipeline import Pipeline
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder
+from mcp_core.content.blocks import MAX_URI_LENGTH, InvalidContent
 from mcp_core.context import ToolContext
 from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
@@ -25,7 +24,8 @@ from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.answers import find_warning, hidden_orders, text_block, texts
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
-from toolcharter.govern.metadata import foreign_meta, with_foreign_meta
+from toolcharter.govern.foreign_content import foreign_blocks, foreign_contents, left_out, readable_text
+from toolcharter.govern.metadata import foreign_meta
 from toolcharter.govern.offers import Offer, address_policy, offers_of
 from toolcharter.govern.policies import OfferLimit
 from toolcharter.govern.resource_routes import owner_of, template_owner
@@ -49,7 +49,6 @@ _SECONDS = 125.0
 SUBSCRIBE = "resources/subscribe"
 _on_updated: ContextVar[Callable[[str], None]] = ContextVar("on_updated")
 """Called with each change, set while a subscription begins: an argument of a handler would have to be JSON."""
-_READABLE = ("text/", "application/json", "application/xml", "application/yaml")
 
 
 class Served(NamedTuple):
@@ -297,7 +296,10 @@ class RemoteLibrary(LiveLibrary):
                 "A prompt may speak for the user and the assistant only.",
                 instruction="Tell the user.",
             )
-        found = texts([as_object(message.get("content")) for message in messages])
+        content = foreign_blocks([message.get("content") for message in messages])
+        pairs = zip(messages, content, strict=True)
+        messages = [{"role": message["role"], "content": block} for message, block in pairs]
+        found = texts(content)
         warning = await find_warning(found, f"the prompt {name!r} of {server!r}", self._charter.pins.answers)
         if warning is not None:
             messages = [{"role": "user", "content": text_block(warning)}, *messages]
@@ -309,8 +311,8 @@ class RemoteLibrary(LiveLibrary):
         }
 
     async def _examined_contents(self, server: str, result: JsonObject) -> JsonObject:
-        contents = [with_foreign_meta(content) for content in _objects(result.get("contents"))]
-        found = [text for content in contents if (text := _readable(content)) is not None]
+        contents = [_checked_contents(content) for content in _objects(result.get("contents"))]
+        found = [text for content in contents if (text := readable_text(content)) is not None]
         warning = await find_warning(found, f"the resource of {server!r}", self._charter.pins.answers)
         if warning is not None:
             contents = [{"uri": contents[0].get("uri"), "mimeType": "text/plain", "text": warning}, *contents]
@@ -351,15 +353,11 @@ def _meta_of(result: JsonObject) -> JsonObject:
     return {"_meta": meta} if meta else {}
 
 
-def _readable(content: JsonObject) -> str | None:
-    """The text of a resource, also where it is sent as data."""
-    text, data = content.get("text"), content.get("blob")
-    if isinstance(text, str) or not isinstance(data, str):
-        return text if isinstance(text, str) else None
-    if str(content.get("mimeType")).startswith(_READABLE):
-        with suppress(ValueError):
-            return base64.b64decode(data).decode("utf-8", "replace")
-    return None
+def _checked_contents(contents: JsonObject) -> JsonObject:
+    try:
+        return foreign_contents(contents)
+    except InvalidContent as error:
+        return {"uri": str(contents.get("uri"))[:MAX_URI_LENGTH], "mimeType": "text/plain", "text": left_out(error)}
 
 
 def _examined_values(result: JsonObject) -> JsonObject:

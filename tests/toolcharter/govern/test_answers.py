@@ -18,6 +18,9 @@ def text(content: str) -> dict[str, Any]:
     return {"type": "text", "text": content}
 
 
+LEFT_OUT = "The governor left out a part of this answer"
+
+
 @pytest.mark.parametrize(
     ("answered", "result"),
     [
@@ -26,7 +29,7 @@ def text(content: str) -> dict[str, Any]:
         ({"content": [], "isError": True}, VerbatimResult([], None, "the tool failed without a message")),
         ({"structuredContent": {"a": 1}}, VerbatimResult([], {"a": 1})),
         ({"content": "x", "structuredContent": [1]}, VerbatimResult([])),
-        ({"content": [3, None]}, VerbatimResult([{}, {}])),
+        ({"content": [3, None]}, VerbatimResult([text(f"({LEFT_OUT}: content without a type.)")] * 2)),
     ],
 )
 def test_a_result_is_read_whatever_is_in_it(answered: dict[str, Any], result: VerbatimResult):
