@@ -11,6 +11,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
 from mcp_core.context import NO_HEADERS, Elicit, ListFolders, NotifyComplete, ReportProgress, RequestHeaders
+from mcp_core.declare.charter import META
 from mcp_core.errors import (
     ElicitationUnsupported,
     ForgedReply,
@@ -51,6 +52,8 @@ TASKS = _PREFIX + "tasks"
 """The extension with calls that outlive their request."""
 SKILLS = _PREFIX + "skills"
 """The extension with documents that teach an agent."""
+TASK_PROGRESS = META + "progress"
+"""In the `_meta` of a task: how much is done, and of how much."""
 TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel")
 
 CONFIRM = "confirm"

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, cast
 from mcp_core.app import App
 from mcp_core.calling.records import Answer
 from mcp_core.calling.requests import Sender
-from mcp_core.declare.charter import META
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, ToolError
 from mcp_core.hosts.protocol import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    TASK_PROGRESS,
     Peer,
     RpcError,
     invalid_params,
@@ -23,8 +23,6 @@ from mcp_core.text.json_text import JsonObject
 if TYPE_CHECKING:
     from mcp_core.tasks.record import TaskRecord
 
-PROGRESS = META + "progress"
-"""In the `_meta` of a task: how much is done, and of how much."""
 ACTIONS = frozenset({"accept", "decline", "cancel"})
 MIN_POLL_SECONDS, MAX_POLL_SECONDS = 1.0, 10.0
 _POLLS = 10
@@ -95,7 +93,7 @@ def status(task: "TaskRecord") -> JsonObject:
         fields["error"] = _error(task)
     if task.progress is not None:
         done, total = task.progress
-        fields["_meta"] = {PROGRESS: {"progress": done} | ({} if total is None else {"total": total})}
+        fields["_meta"] = {TASK_PROGRESS: {"progress": done} | ({} if total is None else {"total": total})}
     return fields
 
 

@@ -14,6 +14,7 @@ from mcp_core.foreign.terminal import escape_invisible, print_data, print_text
 from mcp_core.process.interrupt import INTERRUPTED, run_interruptible
 from toolcharter.commands import UsageError, connection, saved_files
 from toolcharter.commands.answer_text import print_answer
+from toolcharter.output.progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from mcp_core.calling.records import Answer
@@ -73,6 +74,7 @@ class _Call:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self.is_sent = False
+        self._progress = ProgressLine()
 
     async def run(self) -> int:
         # The log of a call has errors only, but its author is the one who can do something about this.
@@ -84,7 +86,10 @@ class _Call:
             arguments |= _parse_pairs(options.arguments, tool.input_schema)
             meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
             self.is_sent = True
-            answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)
+            try:
+                answer = await server.call(tool.name, arguments, self._progress.report, meta)
+            finally:
+                self._progress.end()
         return _show(answer, options.save, tool.name)
 
 
@@ -108,13 +113,6 @@ def _show(answer: "Answer", folder: Path | None, tool: str) -> int:
             print_text(f"Not saved: {escape_invisible(attachment.mime_type)}, {error}.", file=sys.stderr)
             code = FAILED
     return code
-
-
-async def print_progress(done: float, total: float | None, message: str | None) -> None:
-    """Print progress to stderr; stdout is for the result."""
-    print_text(
-        f"  {done:g}{f' of {total:g}' if total else ''} {escape_invisible(message or '')}".rstrip(), file=sys.stderr
-    )
 
 
 def _parse_object(text: str | None, what: str) -> dict[str, Any]:

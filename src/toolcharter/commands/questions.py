@@ -33,6 +33,7 @@ class AnswersOnTerminal:
     async def __call__(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask the person. A server may ask several things at once."""
         async with self._one_at_a_time:
+            _say("")  # below a line of progress
             return await _answer(params)
 
 

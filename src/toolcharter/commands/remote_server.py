@@ -27,11 +27,11 @@ async def open_remote(
         program: str = options.command[0]
         if shutil.which(program) is None:
             raise UsageError(f"The command {program!r} was not found.")
-        remote = client.start(options.command, elicit, timeouts, show_log=attended)
+        remote = client.start(options.command, elicit, timeouts, follow_tasks=attended, show_log=attended)
     elif is_address(server):
-        remote = client.connect(server, token_of(options), elicit, timeouts)
+        remote = client.connect(server, token_of(options), elicit, timeouts, follow_tasks=attended)
     else:
-        remote = client.open_object(loaded, server, elicit, timeouts)
+        remote = client.open_object(loaded, server, elicit, timeouts, follow_tasks=attended)
     try:
         async with remote as connection:
             yield connection

@@ -34,6 +34,7 @@ from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from mcp_core.text.plurals import count
 from toolcharter.remote import message_limit
+from toolcharter.remote.following import AnswerQuestion, FollowsTasks
 from toolcharter.remote.message_limit import BoundedLines, MessageTooLarge
 from toolcharter.remote.server_log import ServerLog, open_log
 
@@ -85,7 +86,12 @@ class ServerUnreachable(Exception):
 
 @asynccontextmanager
 async def connect(
-    url: str, token: str | None, elicit: Elicit | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    url: str,
+    token: str | None,
+    elicit: Elicit | None,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
+    *,
+    follow_tasks: bool = False,
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
@@ -107,6 +113,7 @@ async def connect(
                 streamable_http_client(url, http_client=http, max_sse_event_size=message_limit.MAX_MESSAGE),
                 elicit,
                 timeouts,
+                follow_tasks=follow_tasks,
             ) as server,
         ):
             yield server
@@ -141,6 +148,7 @@ async def start(
     elicit: Elicit | None,
     timeouts: Timeouts = DEFAULT_TIMEOUTS,
     *,
+    follow_tasks: bool = False,
     show_log: bool = False,
     variables: Mapping[str, str] | None = None,
     last_words: list[str] | None = None,
@@ -162,7 +170,9 @@ async def start(
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
-                _open(_bounded_stdio_client()(parameters, errlog=log.file), elicit, timeouts) as server,
+                _open(
+                    _bounded_stdio_client()(parameters, errlog=log.file), elicit, timeouts, follow_tasks=follow_tasks
+                ) as server,
                 _follow(log) if show_log else nullcontext(),
             ):
                 is_log_printed = show_log
@@ -206,44 +216,69 @@ class _StrayLines(logging.Filter):
 
 @asynccontextmanager
 async def open_object(
-    server: Any, name: str, elicit: Elicit | None, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    server: Any,
+    name: str,
+    elicit: Elicit | None,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
+    *,
+    follow_tasks: bool = False,
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server object of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
     low_level = getattr(server, "_mcp_server", server)
     if not isinstance(low_level, Server | MCPServer):
         raise ServerUnreachable(f"{name!r} is a {type(server).__name__}, not an MCP server.")
-    async with _unreachable_errors(name), _open(low_level, elicit, timeouts) as opened:
+    async with _unreachable_errors(name), _open(low_level, elicit, timeouts, follow_tasks=follow_tasks) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def _open(server: Any, elicit: Elicit | None, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
+async def _open(
+    server: Any, elicit: Elicit | None, timeouts: Timeouts, *, follow_tasks: bool
+) -> AsyncGenerator["RemoteServer"]:
+    answer = _answering(elicit)
+    # A task may take as long as it likes, unless somebody said how long a call may.
+    seconds = None if timeouts == DEFAULT_TIMEOUTS else timeouts.call
+    following = FollowsTasks(answer, seconds) if follow_tasks else None
     async with AsyncExitStack() as stack:
         async with asyncio.timeout(timeouts.answer):
-            client = await stack.enter_async_context(_client(server, elicit, timeouts))
+            client = _client(server, None if elicit is None else answer, timeouts, following)
+            await stack.enter_async_context(client)
         # The library would validate results itself, in time that a schema of the server can make exponential.
         client.session.validate_tool_result = _accept_result
-        yield RemoteServer(client, timeouts)
+        yield RemoteServer(client, timeouts, following)
 
 
 async def _accept_result(name: str, result: types.CallToolResult) -> None:
     """Accept every result; the rules of the verifier compare it with its schema."""
 
 
-def _client(server: Any, elicit: Elicit | None, timeouts: Timeouts) -> Client:
-    """A client. Without `elicit`, it does not say that it can ask a person."""
+def _answering(elicit: Elicit | None) -> AnswerQuestion:
+    """The function that answers the questions of a server, of which there may be only so many."""
     questions = 0
 
-    async def answer(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def answer(params: types.ElicitRequestParams) -> types.ElicitResult:
         nonlocal questions
         questions += 1
         if elicit is None or questions > MAX_QUESTIONS:
             return types.ElicitResult(action="decline")
         return types.ElicitResult.model_validate(await elicit(params.model_dump(by_alias=True, exclude_none=True)))
 
-    us = types.Implementation(name="toolcharter", version=version("toolcharter"))
-    callback = answer if elicit is not None else None
-    return Client(server, elicitation_callback=callback, read_timeout_seconds=timeouts.answer, client_info=us)
+    return answer
+
+
+def _client(server: Any, answer: AnswerQuestion | None, timeouts: Timeouts, following: FollowsTasks | None) -> Client:
+    """A client. Without `answer`, it does not say that it can ask a person; without `following`, it gets no tasks."""
+
+    async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        return types.ElicitResult(action="decline") if answer is None else await answer(params)
+
+    return Client(
+        server,
+        elicitation_callback=None if answer is None else elicit,
+        read_timeout_seconds=timeouts.answer,
+        client_info=types.Implementation(name="toolcharter", version=version("toolcharter")),
+        extensions=None if following is None else [following],
+    )
 
 
 @asynccontextmanager
@@ -305,9 +340,12 @@ def _connect_problem(error: BaseException | None) -> str:
 class RemoteServer:
     """A server that we talk to in MCP."""
 
-    def __init__(self, client: Client, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> None:
+    def __init__(
+        self, client: Client, timeouts: Timeouts = DEFAULT_TIMEOUTS, following: FollowsTasks | None = None
+    ) -> None:
         self._client = client
         self._timeouts = timeouts
+        self._following = following
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -415,6 +453,8 @@ class RemoteServer:
         meta: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Call a tool. `progress` is called with what the tool reports."""
+        if self._following is not None:
+            self._following.progress = progress
         result = await self._client.call_tool(
             tool, dict(arguments), self._timeouts.call, cast(Any, progress), meta=cast(Any, meta)
         )

@@ -38,6 +38,20 @@ async def wait() -> str:
         (FOLDER / "cancelled").touch()
         raise
 
+class Wall(BaseModel):
+    wall: str
+
+@app.tool(task="always", asks=True)
+async def render(context: ToolContext) -> str:
+    '''Render a report.'''
+    await context.report_progress(1, 4, "Page 1.")
+    return (await context.ask(Wall, "Which wall?")).wall
+
+@app.tool(task="always")
+async def run_long() -> str:
+    '''Run until somebody cancels.'''
+    return await wait()
+
 class Colour(Enum):
     DEEP_RED = "red"
     SKY_BLUE = "blue"
@@ -80,6 +94,7 @@ def call(request, tmp_path, capsys):
             return run(capsys, "call", str(file), *words)
         return run(capsys, "call", *words, "--", sys.executable, str(file), "stdio")
 
+    run_call.is_local = request.param == "local"
     return run_call
 
 
@@ -102,14 +117,18 @@ def test_a_folder_that_cannot_be_made_is_refused_before_the_call(call, tmp_path)
     assert (code, out, err) == (2, "", f"--save {tmp_path}/file: the folder cannot be made: File exists.\n")
 
 
-def test_ctrl_c_cancels_the_call_and_says_so(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(interrupt, "exit_after", lambda *_: None)  # it would end the tests
+@pytest.fixture
+def interruptible(monkeypatch):
+    """Ctrl+C is an exception, also in a worker of the tests, and does not end it."""
+    monkeypatch.setattr(interrupt, "exit_after", lambda *_: None)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        code, out, err = call("wait")
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert (code, out, err) == (130, "", "Cancelled: wait. What it had done by then is not undone.\n")
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_cancels_the_call_and_says_so(call, tmp_path):
+    assert call("wait") == (130, "", "Cancelled: wait. What it had done by then is not undone.\n")
     assert (tmp_path / "cancelled").exists()
 
 
@@ -142,7 +161,7 @@ def test_a_form_is_filled_in_and_each_field_is_asked_again_until_it_is_valid(cal
     assert [line.rstrip() for line in err.splitlines()] == FORM.splitlines()
 
 
-FORM = """\
+FORM = """
 Which room?
 Enter takes a default, or skips what is optional. Ctrl+D declines the form.
 
@@ -184,7 +203,7 @@ def test_an_address_is_shown_and_opened_by_the_person(call, typed):
     typed("y\n")
     code, out, err = call("pay")
     assert (code, out) == (0, "accept\n")
-    assert err == "Pay first.\nTo go on, open this address in a browser: https://pay.example/1\nGo on? [y/N] "
+    assert err == "\nPay first.\nTo go on, open this address in a browser: https://pay.example/1\nGo on? [y/N] "
 
 
 def test_without_a_terminal_a_form_says_what_it_needs_or_where_it_can_be_answered(call, typed, monkeypatch):
@@ -198,3 +217,23 @@ def test_without_a_terminal_a_form_says_what_it_needs_or_where_it_can_be_answere
     else:
         assert "this client cannot ask them" in err
         assert err.endswith(" Call it in a terminal, where you can answer.\n")
+
+
+@pytest.mark.requirement("PRO-5")
+def test_a_task_is_followed_with_its_progress_and_its_questions(call, typed, monkeypatch):
+    typed("north\n")
+    is_terminal = call.is_local
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    code, out, err = call("render")
+    line = "\r  25 % (1 of 4) Page 1.\x1b[K" if is_terminal else "  25 % (1 of 4) Page 1.\n"
+    assert (code, out) == (0, "north\n")
+    assert err.startswith(f"{line}\nWhich wall?\n")
+
+
+@pytest.mark.requirement("PRO-5")
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_cancels_a_task(call, tmp_path):
+    code, out, err = call("run_long")
+    assert (code, out) == (130, "")
+    assert err.endswith("Cancelled: run_long. What it had done by then is not undone.\n")
+    assert (tmp_path / "cancelled").exists()

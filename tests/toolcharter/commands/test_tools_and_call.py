@@ -368,4 +368,4 @@ def test_a_terminal_shows_the_progress_of_a_call_on_every_server(capsys, address
     named = {"name": ["demo"], "address": [address], "command": []}[server]
     command = ["--", *DEMO_COMMAND] if server == "command" else []
     code, out, err = run(capsys, "call", *named, "digest_notes", *command)
-    assert (code, json.loads(out)["data"]["notes"], err) == (0, 1, "  1 of 1 Welcome\n")
+    assert (code, json.loads(out)["data"]["notes"], err) == (0, 1, "\r  100 % (1 of 1) Welcome\x1b[K\n")

@@ -12,7 +12,7 @@ from rich.table import Table
 from toolcharter.output.terminal import TerminalConsole
 
 SOURCES = Path(__file__).parents[3] / "src"
-WRITERS = {"mcp_core/foreign/terminal.py", "toolcharter/output/terminal.py"}
+WRITERS = {"mcp_core/foreign/terminal.py", "toolcharter/output/terminal.py", "toolcharter/output/progress_line.py"}
 DIRECT = {"print", "Console", "rich.print", "sys.stdout.write", "sys.stderr.write", "sys.stdout.writelines"}
 
 

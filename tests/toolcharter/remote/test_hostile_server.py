@@ -14,7 +14,8 @@ from anyio import EndOfStream
 
 from tests.toolcharter.command_line import run
 from tests.toolcharter.remote import hostile_server
-from toolcharter.commands import call, connection, questions
+from toolcharter.commands import connection, questions
+from toolcharter.output.progress_line import ProgressLine
 from toolcharter.remote import client, message_limit
 from toolcharter.verify.rules.live import output_schema_mismatch
 
@@ -228,7 +229,8 @@ async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_t
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert await questions.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
-    await call.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
+    monkeypatch.setenv("COLUMNS", "300")
+    await ProgressLine().report(1, 2, f"working {hostile_server.ESCAPES}")
     err = capsys.readouterr().err
     assert is_clean(err)
     assert err.count("[bold]x[/bold]") == 2

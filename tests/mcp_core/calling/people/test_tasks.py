@@ -15,7 +15,7 @@ from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.context import RequestHeaders
 from mcp_core.errors import TasksUnsupported
 from mcp_core.hosts import task_methods
-from mcp_core.hosts.protocol import Peer, RpcError
+from mcp_core.hosts.protocol import TASK_PROGRESS, Peer, RpcError
 from mcp_core.tasks.record import TaskRecord
 from tests.mcp_core.audited import audited
 from tests.mcp_core.declared import Text, mutation
@@ -100,7 +100,7 @@ async def test_a_long_call_becomes_a_task_that_outlives_its_deadline_and_is_reco
         await work.began.wait()
         working = await get(app, task)
         assert (working["status"], working["statusMessage"]) == ("working", "working on a")
-        assert working["_meta"] == {task_methods.PROGRESS: {"progress": 1, "total": 4}}
+        assert working["_meta"] == {TASK_PROGRESS: {"progress": 1, "total": 4}}
         work.go_on.set()
         done = await until(app, task, "completed")
         assert done["result"] == {
