@@ -25,6 +25,9 @@ _SLOW_SECONDS = 1.0
 """A request that takes longer to arrive may be replaced before an idle connection."""
 _MIN_BODY_RATE, _RATE_SECONDS = 500, 5.0
 """Bytes a second that a body must have on average, after so many seconds."""
+_RESERVED_FILES = 16
+"""Files below the limit of this process that no connection may keep, so that a probe of the health gets its answer.
+Where none is left, uvloop accepts connections only to close them."""
 _OTHER_FILES = 256
 """Files that a process opens besides: databases, logs, threads of the system's libraries."""
 
@@ -97,7 +100,8 @@ class Connections:
                 return False
         else:
             of_address = None
-        if len(self._open) >= self.limits.connections and not self._replace_slowest(self._open):
+        has_room = len(self._open) < self.limits.connections and not _is_reserved(connection)
+        if not has_room and not self._replace_slowest(self._open):
             return False
         if of_address is not None:
             self._by_address.setdefault(cast(str, address), of_address).add(connection)
@@ -226,8 +230,7 @@ class LimitedConnection(UvicornConnection):
 
     def refuse_connection(self) -> None:
         """Answer that there are too many connections."""
-        limit = self.connections_open.limits.connections
-        words = f"The limit of {count(limit, 'connection')} is reached. Try again later."
+        words = "This server has no room for another connection. Try again later."
         response = refusal(503, "too_many_connections", words, self.connections_open.counts)
         self.enter(ConnectionPhase.REFUSED)
         self.transport.write(response_bytes(response, (), keep_alive=False))
@@ -256,6 +259,17 @@ class LimitedConnection(UvicornConnection):
             self.transport.abort()
         else:
             self.transport.close()
+
+
+def _is_reserved(connection: LimitedConnection) -> bool:
+    """Whether a connection has one of the last files of this process: the system gives out the lowest number."""
+    if sys.platform == "win32":
+        return False
+    import resource  # noqa: PLC0415 - not on Windows
+
+    sock = connection.transport.get_extra_info("socket")
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sock is not None and soft != resource.RLIM_INFINITY and sock.fileno() >= soft - _RESERVED_FILES
 
 
 def raise_file_limit(connections: int) -> None:
