@@ -21,6 +21,7 @@ from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
     PromptsListChanged,
+    ResourcesListChanged,
     ResourceUpdated,
     ToolsListChanged,
 )
@@ -53,6 +54,7 @@ TOOLS = [
     "finish",
     "visit",
     "show",
+    "announce",
 ]
 META: dict[str, Any] = {
     "ui": {"resourceUri": f"ui://{NAME}/page"},
@@ -111,8 +113,8 @@ async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
             return text(pay("tool") if params.name == "pay" else await finish(ctx))
         case "show":
             return types.CallToolResult(content=blocks(), _meta=META)
-        case "touch":
-            return await touch(f"{NAME}://readme")
+        case "touch" | "announce":
+            return await (touch(f"{NAME}://readme") if params.name == "touch" else announce_lists(ctx))
         case "add_tool" | "change_tool":
             added.append(params.name.partition("_")[0].replace("add", "tool"))
             await bus.publish(ToolsListChanged())
@@ -172,6 +174,15 @@ async def touch(uri: str) -> types.CallToolResult:
     for session in watching.get(uri, []):
         await session.send_resource_updated(uri)
     return text(f"{len(watching.get(uri, []))} sessions watch")
+
+
+async def announce_lists(ctx: Any) -> types.CallToolResult:
+    for change in (PromptsListChanged(), ResourcesListChanged()):
+        await bus.publish(change)
+    if not is_modern(ctx):
+        await ctx.session.send_prompt_list_changed()
+        await ctx.session.send_resource_list_changed()
+    return text("announced")
 
 
 async def announce(ctx: Any, kind: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import Client
-from mcp.shared.subscriptions import ToolsListChanged
+from mcp.shared.subscriptions import PromptsListChanged, ResourcesListChanged, ToolsListChanged
 
 from mcp_core import App, Settings
 from tests.toolcharter.govern.governed import (
@@ -125,6 +125,52 @@ async def test_clients_are_told_when_a_person_approves_a_tool_in_another_process
                 await approve_all(path)
                 await told.changed.wait()
             assert [tool.name for tool in (await client.list_tools()).tools] == ["pipe_echo", "pipe_slow"]
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_clients_are_told_of_changed_prompts_and_resources(connection: str, served: tuple[Path, str]):
+    told: asyncio.Queue[str] = asyncio.Queue()
+
+    async def note(message: object) -> None:
+        if kind := LIST_CHANGES.get(type(message)):
+            told.put_nowait(kind)
+
+    async with connected(connection, *served, message_handler=note) as client, AsyncExitStack() as stack:
+        await client.list_prompts()  # a client that has asked something has its streams open
+        if not connection.endswith("legacy"):
+            listening = client.listen(prompts_list_changed=True, resources_list_changed=True)
+            events = await stack.enter_async_context(listening)
+
+            async def follow() -> None:
+                async for event in events:
+                    await note(event)
+
+            stack.callback(asyncio.create_task(follow()).cancel)
+        async with asyncio.timeout(60):
+            for name in UPSTREAMS:
+                await announced(client, f"{name}_announce", told)
+
+
+LIST_CHANGES: dict[type, str] = {
+    types.PromptListChangedNotification: "prompts",
+    types.ResourceListChangedNotification: "resources",
+    PromptsListChanged: "prompts",
+    ResourcesListChanged: "resources",
+}
+
+
+async def announced(client: Client, tool: str, told: "asyncio.Queue[str]") -> None:
+    """Let a server announce both until the client is told: the first may come before the governor listens."""
+    while not told.empty():
+        told.get_nowait()
+    missing = {"prompts", "resources"}
+    while missing:
+        await client.call_tool(tool, {})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(2):
+                while missing:
+                    missing.discard(await told.get())
 
 
 def started(path: Path) -> Any:
