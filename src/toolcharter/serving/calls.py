@@ -15,7 +15,7 @@ from mcp_core.text.plurals import count
 
 REASONS = (
     *("head_too_large", "too_many_headers", "head_timeout"),
-    *("body_too_large", "body_timeout", "body_too_slow", "send_timeout"),
+    *("body_too_large", "body_timeout", "body_too_slow", "send_timeout", "too_much_unread"),
     *("too_many_connections", "too_many_calls", "too_many_pipelined", "draining"),
 )
 _RETRY_SECONDS = b"1"

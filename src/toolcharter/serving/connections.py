@@ -5,6 +5,7 @@ They hold for every protocol class. One timer looks at all connections, so that 
 
 import asyncio
 import sys
+from collections import Counter
 from enum import IntEnum
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self, cast
@@ -30,6 +31,9 @@ _RESERVED_FILES = 16
 Where none is left, uvloop accepts connections only to close them."""
 _OTHER_FILES = 256
 """Files that a process opens besides: databases, logs, threads of the system's libraries."""
+
+_MAX_UNREAD_BYTES = 128 * 1024 * 1024
+"""Of responses that clients have not read, in the memory of the server."""
 
 logger = get_logger(__name__)
 
@@ -86,6 +90,9 @@ class Connections:
         self.limits, self.counts, self._proxies = limits, counts, proxies
         self._open: set[LimitedConnection] = set()
         self._by_address: dict[str, set[LimitedConnection]] = {}
+        self._unread: set[LimitedConnection] = set()
+        """Those with so much unread that nothing more is written to them."""
+        self.max_unread = _MAX_UNREAD_BYTES
         self._timer: asyncio.TimerHandle | None = None
         self._default_headers: Any = None
         self._ok_head = b""
@@ -134,12 +141,35 @@ class Connections:
     def remove(self, connection: "LimitedConnection") -> None:
         """Remove a connection that is closed."""
         self._open.discard(connection)
+        self._unread.discard(connection)
         address = connection.client[0] if connection.client else None
         if address is not None and (of_address := self._by_address.get(address)) is not None:
             of_address.discard(connection)
             if not of_address:
                 del self._by_address[address]
         self.counts.connections = len(self._open)
+
+    def add_unread(self, connection: "LimitedConnection") -> None:
+        """A client reads slowly. If all of them leave too much unread, the address that leaves most is cut off first.
+
+        The largest of its responses go, until there is room. What other addresses wait for is still sent.
+        """
+        self._unread.add(connection)
+        sizes = {one: one.transport.get_write_buffer_size() for one in self._unread}
+        while len(sizes) > 1 and sum(sizes.values()) > self.max_unread:
+            by_address = Counter[str]()
+            for one, size in sizes.items():
+                by_address[one.address] += size
+            ((greatest, _),) = by_address.most_common(1)
+            largest = max((one for one in sizes if one.address == greatest), key=sizes.__getitem__)
+            del sizes[largest]
+            self.remove_unread(largest)
+            self.counts.refusals["too_much_unread"] += 1
+            largest.loop.call_soon(largest.transport.abort)  # it may be in the middle of a write
+
+    def remove_unread(self, connection: "LimitedConnection") -> None:
+        """A client has read enough, or is gone."""
+        self._unread.discard(connection)
 
     def ok_head(self, default_headers: Any) -> bytes:
         """The head of a response with JSON, up to its length. It changes when the date does."""
@@ -170,6 +200,21 @@ class LimitedConnection(UvicornConnection):
     """Of the body that the connection waits for."""
     _unsent = 0
     _unsent_since = 0.0
+
+    @property
+    def address(self) -> str:
+        """The address of the client, or of the proxy that it came through."""
+        return self.client[0] if self.client else ""
+
+    def pause_writing(self) -> None:
+        """Much is unsent."""
+        super().pause_writing()
+        self.connections_open.add_unread(self)
+
+    def resume_writing(self) -> None:
+        """The client has read enough."""
+        self.connections_open.remove_unread(self)
+        super().resume_writing()
 
     def enter(self, phase: ConnectionPhase) -> None:
         """Wait for something else from now on."""

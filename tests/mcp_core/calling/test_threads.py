@@ -180,6 +180,7 @@ async def test_a_system_without_threads_left_refuses_the_call_and_goes_on_later(
         assert texts([await app.call("one")]) == {("ok", ""): 1}
 
 
+@pytest.mark.requirement("FAR-3")
 async def test_a_caller_with_many_calls_in_threads_leaves_threads_and_the_next_turn_to_others():
     go_on, begun, ended = threading.Event(), threading.Semaphore(0), list[str]()
 

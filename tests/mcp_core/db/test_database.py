@@ -403,6 +403,7 @@ async def test_a_task_that_outlives_the_transaction_writes_outside_it(db_url):
         assert await database.read(select) == [2]
 
 
+@pytest.mark.requirement("FAR-3")
 async def test_a_caller_whose_units_of_work_wait_in_postgresql_leaves_connections_to_others(postgres_url):
     def lock(connection: sa.Connection) -> None:
         connection.exec_driver_sql("SELECT pg_advisory_lock_shared(7)")

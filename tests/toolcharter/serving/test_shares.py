@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+import socket
+from contextlib import AsyncExitStack, suppress
 
 import httpx2
 import pytest
 
 from mcp_core import App, Settings
+from tests.toolcharter.serving.raw_http import Parser, call_bytes, response, serving, until
 from tests.toolcharter.serving.test_server import BASE, CALL, CALL_HEADERS
 from toolcharter.serving.server import Site
+
+pytestmark = pytest.mark.requirement("FAR-3")
 
 GREEDY, OTHER = ("192.0.2.1", 4000), ("192.0.2.2", 4000)
 
@@ -59,3 +64,46 @@ async def test_the_waiting_calls_of_one_caller_refuse_none_of_another(fast_path:
     assert errors([*answers[1], *alone]) == []
     assert 'toolcharter_share_refusals_total{server="slow",bound="calls"} 5' in metrics
     assert site.calls.shares.held == {}
+
+
+@pytest.mark.parametrize("parser", ["httptools", "h11"])
+async def test_the_unread_answers_of_one_address_cut_off_none_of_another(parser: Parser):
+    app = App("long", version="1", format="result")
+
+    async def repeat(words: str, times: int) -> str:
+        """Repeat words."""
+        return words * times
+
+    app.tool(response_time="fast")(repeat)
+    long = call_bytes("repeat", words="x" * 1000, times=4000)
+    async with AsyncExitStack() as stack:
+        site, port = await stack.enter_async_context(serving(app, parser))
+        site.connections.max_unread = 5_000_000
+
+        writers: list[asyncio.StreamWriter] = []
+
+        async def ask(address: str) -> asyncio.StreamReader:
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # so that it leaves much to the server
+            client.bind((address, 0))
+            client.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(client, ("127.0.0.1", port))
+            reader, writer = await asyncio.open_connection(sock=client, limit=1000)
+            stack.callback(writer.transport.abort)
+            writers.append(writer)  # one that is not kept is closed
+            writer.write(long)
+            return reader
+
+        small = await ask("127.0.0.2")
+        await until(lambda: len(site.connections._unread) == 1)
+        cut = site.counts.refusals
+        greedy = [await ask("127.0.0.1") for _ in range(10)]
+        await until(lambda: cut["too_much_unread"] > 0 and site.calls.running == 0)
+        unread = sum(one.transport.get_write_buffer_size() for one in site.connections._unread)
+        assert unread <= site.connections.max_unread
+        status, _, body = await response(small)
+        assert (status, len(body) > 4_000_000) == (200, True)
+        for reader in greedy:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                await response(reader)
+        assert 0 < cut["too_much_unread"] < 10
