@@ -121,6 +121,21 @@ async def test_a_connection_too_many_takes_the_place_of_one_that_is_idle(parser:
     assert site.counts.refusals["too_many_connections"] == 1
 
 
+async def test_a_request_that_takes_long_to_arrive_is_replaced_before_an_older_idle_connection(
+    parser: Parser, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(connections, "_SLOW_SECONDS", 0.0)
+    server = serving(app_with(max_connections=2), parser)
+    async with server as (site, port), connection(port) as (idle, _):
+        await until(lambda: len(site.connections._open) == 1)
+        async with connection(port) as (slow, half):
+            half.write(HEAD)
+            await until(lambda: ConnectionPhase.HEAD in [c.phase for c in site.connections._open])
+            async with connection(port):
+                assert await slow.read() == b""
+                assert not idle.at_eof()
+
+
 async def test_a_connection_too_many_is_refused_if_all_run_calls(parser: Parser):
     async with serving(app_with(max_connections=1), parser) as (site, port), connection(port) as (_, writer):
         site._fronts["/mcp"][1]._app.verifier = None
@@ -164,6 +179,14 @@ async def test_a_body_that_comes_too_slowly_is_refused(parser: Parser, monkeypat
             writer.write(call_bytes("add", a=1, b=2)[:-5])
             assert await error_of(reader) == (408, "body_too_slow", b"")
     assert site.counts.refusals["body_too_slow"] == 1
+
+
+async def test_a_body_that_comes_fast_enough_is_not_slow(parser: Parser):
+    async with serving(app_with(), parser) as (site, port), connection(port):
+        await until(lambda: len(site.connections._open) == 1)
+        (one,) = site.connections._open
+        one.body_bytes = 5000
+        assert [one._sends_slowly(seconds) for seconds in (4.9, 9.9, 10.1)] == [False, False, True]
 
 
 async def test_one_address_cannot_have_all_connections(parser: Parser):
