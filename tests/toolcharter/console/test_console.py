@@ -161,7 +161,15 @@ async def test_credentials_that_a_browser_adds_by_itself_do_not_prove_that_a_pag
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://127.0.0.1:8000@evil.example", "http://127.0.0.1:9000", "null", "http://[", ""]
+    "origin",
+    [
+        "http://127.0.0.1:8000@evil.example",
+        "http://ana@127.0.0.1:8000",
+        "http://127.0.0.1:9000",
+        "null",
+        "http://[",
+        "",
+    ],
 )
 async def test_an_origin_that_is_only_like_ours_is_refused(origin: str):
     async with visited(targets.load("todo", Settings(user="ana"))) as http:

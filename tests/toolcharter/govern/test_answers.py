@@ -12,6 +12,7 @@ from tests.thorough import examples
 from toolcharter.govern import answers
 from toolcharter.govern.answers import apply_policy, examine, hidden_orders, prepare, to_result
 from toolcharter.govern.charter import AnswerPolicy
+from toolcharter.govern.upstream.transport import read_message
 
 
 def text(content: str) -> dict[str, Any]:
@@ -148,3 +149,9 @@ async def test_a_pattern_of_a_charter_that_takes_years_withholds_the_answer(monk
     assert (await prepare(VerbatimResult([text("aab")]), policy, "read", "mark")).content == [text("[redacted]")]
     with pytest.raises(Conflict, match=r"was withheld: it could not be examined. The work was stopped after 0.3 s."):
         await prepare(VerbatimResult([text("a" * 50)]), policy, "read", "mark")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_is_not_json_is_an_error_of_the_upstream(number):
+    message = read_message(f'{{"jsonrpc": "2.0", "id": 7, "result": {{"a": {number}}}}}')
+    assert (message["id"], message["error"]["code"], "result" in message) == (7, -32603, False)

@@ -6,7 +6,7 @@ import pytest
 from mcp_core.declare.spec import RateLimit
 from mcp_core.process.start_errors import InvalidSetting
 from toolcharter.govern import charter as charter_module
-from toolcharter.govern.charter import parse_rate, read_charter
+from toolcharter.govern.charter import is_name, parse_rate, read_charter
 from toolcharter.govern.charter_file import add_upstream, deny_tools, remove_upstream
 
 
@@ -95,3 +95,7 @@ def test_a_request_has_one_token_from_one_complete_source(tmp_path: Path, fields
     path.write_text(f'[upstream.docs]\nurl = "https://docs.example/mcp"\n{fields}\n', encoding="utf-8")
     with pytest.raises(InvalidSetting, match=re.escape(problem)):
         read_charter(path)
+
+
+def test_a_server_cannot_be_added_as_all():
+    assert [is_name(name) for name in ("all", "all-of-it")] == [False, True]
