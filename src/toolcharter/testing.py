@@ -24,7 +24,8 @@ from mcp_core.declare.output import type_adapter, value_type
 from mcp_core.errors import ToolError
 from mcp_core.hosts.fast_path.client_requests import confirm, elicit
 from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
-from mcp_core.hosts.protocol import CONFIRM, Peer, RpcError, method_not_found
+from mcp_core.hosts.names import CONFIRM
+from mcp_core.hosts.protocol import Peer, RpcError, method_not_found
 from mcp_core.text.json_text import JsonObject
 
 __all__ = ["Answer", "CallFailed", "CallResult", "Client", "Elicitation", "RequestFailed"]

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from mcp_core.hosts.protocol import INVALID_PARAMS, RpcError
+from mcp_core.hosts.names import INVALID_PARAMS
+from mcp_core.hosts.protocol import RpcError
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 

@@ -7,16 +7,8 @@ from mcp_core.app import App
 from mcp_core.calling.records import Answer
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, ToolError
-from mcp_core.hosts.protocol import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    TASK_PROGRESS,
-    Peer,
-    RpcError,
-    invalid_params,
-    needs_tasks,
-    protocol_error,
-)
+from mcp_core.hosts.names import INTERNAL_ERROR, INVALID_PARAMS, TASK_PROGRESS
+from mcp_core.hosts.protocol import Peer, RpcError, invalid_params, needs_tasks, protocol_error
 from mcp_core.state.interface import StateUnavailable
 from mcp_core.text.json_text import JsonObject
 

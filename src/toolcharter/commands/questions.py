@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import Any, cast
 
 from mcp_core.foreign.terminal import escape_invisible, print_text
-from mcp_core.hosts.protocol import CONFIRM
+from mcp_core.hosts.names import CONFIRM
 from mcp_core.schema.fields import Schema, list_at, object_at, string_at
 from mcp_core.schema.forms import MAX_FIELDS, read_answer
 

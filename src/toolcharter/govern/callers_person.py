@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 
 from mcp_core.context import NotifyComplete, ToolContext
 from mcp_core.errors import Conflict, ConsentRequired, InvalidArguments, ToolError, UrlElicitationRequired
-from mcp_core.hosts.protocol import (
+from mcp_core.hosts.names import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,

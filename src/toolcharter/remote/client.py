@@ -29,7 +29,7 @@ from mcp_core.calling.records import Answer
 from mcp_core.context import Elicit, ReportProgress
 from mcp_core.declare.charter import DOCS_SCHEME, HEALTH_URI
 from mcp_core.declare.listed import ListedTool
-from mcp_core.hosts.protocol import CANNOT_START, MISSING_CAPABILITY
+from mcp_core.hosts.names import CANNOT_START, MISSING_CAPABILITY
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject
 from mcp_core.text.plurals import count

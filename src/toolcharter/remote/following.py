@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import TypeAdapter
 
 from mcp_core.context import ReportProgress
-from mcp_core.hosts.protocol import INTERNAL_ERROR, TASK_PROGRESS, TASKS
+from mcp_core.hosts.names import INTERNAL_ERROR, TASK_PROGRESS, TASKS
 from mcp_core.schema.fields import number_at, object_at, string_at
 from mcp_core.text.json_text import JsonObject
 

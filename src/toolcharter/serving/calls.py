@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from mcp_core.calling.shares import CallShares
 from mcp_core.hosts.fast_path.asgi import HttpResponse
 from mcp_core.hosts.fast_path.jsonrpc import error_message
-from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
+from mcp_core.hosts.names import INTERNAL_ERROR, INVALID_REQUEST
+from mcp_core.hosts.protocol import RpcError
 from mcp_core.logs.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sample, Telemetry
 from mcp_core.text.plurals import count
 

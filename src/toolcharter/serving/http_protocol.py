@@ -24,7 +24,8 @@ from mcp_core.hosts.fast_path.asgi import JSON_HEADERS, PING_EVENT, HttpResponse
 from mcp_core.hosts.fast_path.jsonrpc import error_message
 from mcp_core.hosts.fast_path.methods import NotHandled
 from mcp_core.hosts.fast_path.request_head import LastPeer
-from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError, server_stopping
+from mcp_core.hosts.names import INTERNAL_ERROR
+from mcp_core.hosts.protocol import RpcError, server_stopping
 from mcp_core.mcp_log import get_logger
 from toolcharter.serving.calls import Calls
 from toolcharter.serving.connections import (

@@ -13,7 +13,8 @@ from mcp_core.calling import skills as pages
 from mcp_core.declare.skills import SkillSource, read_skills
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, MODERN, SKILLS, VERSION_KEY, Peer, RpcError
+from mcp_core.hosts.names import CAPABILITIES_KEY, MODERN, SKILLS, VERSION_KEY
+from mcp_core.hosts.protocol import Peer, RpcError
 from toolcharter.local import targets
 
 FORMS = Skill("forms", 'Fill in "forms": use it for PDFs.', "Read more.md.", {"more/fields.md": b"# Fields\n"})

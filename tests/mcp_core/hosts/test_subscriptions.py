@@ -14,7 +14,8 @@ from mcp_core.errors import UnknownTool
 from mcp_core.hosts.fast_path.changes import ChangeListener
 from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.stdio_connection import StdioConnection
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, MODERN, VERSION_KEY, Peer
+from mcp_core.hosts.names import CAPABILITIES_KEY, MODERN, VERSION_KEY
+from mcp_core.hosts.protocol import Peer
 
 ANN, BOB = user("ann", ["notes:read"]), user("bob", ["notes:read"])
 META = {VERSION_KEY: MODERN, CAPABILITIES_KEY: {}}

@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from mcp_core import App
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, VERSION_KEY
+from mcp_core.hosts.names import CAPABILITIES_KEY, VERSION_KEY
 from toolcharter.serving.server import Site, uvicorn_options
 
 PATIENCE = 60

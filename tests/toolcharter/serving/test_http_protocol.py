@@ -18,7 +18,7 @@ from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.fast_path.http import HttpFastPath
 from mcp_core.hosts.fast_path.methods import NotHandled
 from mcp_core.hosts.fast_path.request_head import LastPeer
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
+from mcp_core.hosts.names import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 from tests.conftest import Log
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.fast_path import messages

@@ -23,7 +23,8 @@ from mcp_core.hosts.fast_path.changes import (
 from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, error_message, result_message
 from mcp_core.hosts.fast_path.methods import FastPath
 from mcp_core.hosts.fast_path.sessions import Sessions
-from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_PARAMS, Peer, RpcError, invalid_params, protocol_error
+from mcp_core.hosts.names import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_core.hosts.protocol import Peer, RpcError, invalid_params, protocol_error
 from mcp_core.state.interface import StateUnavailable
 
 

@@ -11,7 +11,8 @@ from typing import Any, cast
 from mcp_core.app import App
 from mcp_core.calling.changes import Change, Changes, ElicitationComplete, ResourceUpdate, TaskUpdate
 from mcp_core.errors import Refused
-from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer, RpcError, needs_tasks
+from mcp_core.hosts.names import SUBSCRIPTION_KEY
+from mcp_core.hosts.protocol import Peer, RpcError, needs_tasks
 from mcp_core.state.subscribers import Subscriber
 from mcp_core.text import json_text
 from mcp_core.text.json_text import JsonObject

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from mcp_core.errors import ConsentRequired
 from mcp_core.hosts.fast_path.shapes import is_elicit_result, is_roots
-from mcp_core.hosts.protocol import CONFIRM_SCHEMA, is_accepted, local_folders
+from mcp_core.hosts.names import CONFIRM_SCHEMA
+from mcp_core.hosts.protocol import is_accepted, local_folders
 from mcp_core.text.json_text import JsonObject
 
 SendRequest = Callable[[str, JsonObject], Awaitable[Any]]

@@ -33,16 +33,8 @@ from mcp_core.hosts.fast_path.sdk_fallback import SdkFallback
 from mcp_core.hosts.fast_path.session_requests import SESSION_STREAM, SessionRequests
 from mcp_core.hosts.fast_path.sessions import Sessions
 from mcp_core.hosts.fast_path.slow_answers import Connection, SlowAnswers
-from mcp_core.hosts.protocol import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    MISSING_CAPABILITY,
-    MODERN,
-    PARSE_ERROR,
-    Peer,
-    RpcError,
-    method_not_found,
-)
+from mcp_core.hosts.names import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, MODERN, PARSE_ERROR
+from mcp_core.hosts.protocol import Peer, RpcError, method_not_found
 from mcp_core.hosts.resource_metadata import challenge, missing_scopes
 from mcp_core.logs.telemetry import HTTP_REQUESTS
 from mcp_core.state.interface import StateUnavailable

@@ -2,7 +2,8 @@
 
 from mcp_core.hosts.fast_path.asgi import HttpResponse
 from mcp_core.hosts.fast_path.jsonrpc import decode, error_message, parse_request
-from mcp_core.hosts.protocol import INTERNAL_ERROR, REQUEST_CANCELLED, RpcError
+from mcp_core.hosts.names import INTERNAL_ERROR, REQUEST_CANCELLED
+from mcp_core.hosts.protocol import RpcError
 
 
 def error_response(status: int, code: int, message: str) -> HttpResponse:

@@ -19,7 +19,7 @@ from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import ByGrants, may_ask
 from mcp_core.hosts.fast_path import shapes
 from mcp_core.hosts.list_pages import Pages, list_pages, page_at
-from mcp_core.hosts.protocol import (
+from mcp_core.hosts.names import (
     CAPABILITIES_KEY,
     CONFIRM,
     CONFIRM_SCHEMA,
@@ -31,6 +31,8 @@ from mcp_core.hosts.protocol import (
     TASK_METHODS,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
+)
+from mcp_core.hosts.protocol import (
     Peer,
     RpcError,
     client_identity,

@@ -9,18 +9,8 @@ from mcp_core.hosts.fast_path import shapes
 from mcp_core.hosts.fast_path.jsonrpc import RpcRequest
 from mcp_core.hosts.fast_path.methods import NotHandled
 from mcp_core.hosts.fast_path.request_head import RequestHead
-from mcp_core.hosts.protocol import (
-    CAPABILITIES_KEY,
-    CLIENT_KEY,
-    MODERN,
-    TASK_METHODS,
-    VERSION_KEY,
-    Peer,
-    client_identity,
-    supports_forms,
-    supports_tasks,
-    supports_urls,
-)
+from mcp_core.hosts.names import CAPABILITIES_KEY, CLIENT_KEY, MODERN, TASK_METHODS, VERSION_KEY
+from mcp_core.hosts.protocol import Peer, client_identity, supports_forms, supports_tasks, supports_urls
 from mcp_core.text.json_text import JsonObject
 
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"} | dict.fromkeys(

@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
-from mcp_core.hosts.protocol import CANNOT_START, INTERNAL_ERROR, RpcError
+from mcp_core.hosts.names import CANNOT_START, INTERNAL_ERROR
+from mcp_core.hosts.protocol import RpcError
 from mcp_core.process.start_errors import CannotStart
 
 DELAY_SECONDS = 0.02

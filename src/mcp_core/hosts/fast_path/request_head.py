@@ -18,7 +18,8 @@ from mcp_core.hosts.fast_path.asgi import (
     trace_ids,
 )
 from mcp_core.hosts.fast_path.methods import NotHandled
-from mcp_core.hosts.protocol import HANDSHAKES, Peer
+from mcp_core.hosts.names import HANDSHAKES
+from mcp_core.hosts.protocol import Peer
 
 
 class LastPeer:

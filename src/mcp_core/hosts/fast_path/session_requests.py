@@ -10,7 +10,8 @@ from mcp_core.hosts.fast_path.jsonrpc import RpcRequest, decode, is_message, par
 from mcp_core.hosts.fast_path.methods import FastPath, NotHandled
 from mcp_core.hosts.fast_path.request_head import RequestHead
 from mcp_core.hosts.fast_path.sessions import Session, Sessions
-from mcp_core.hosts.protocol import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Peer, RpcError, supports_forms
+from mcp_core.hosts.names import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
+from mcp_core.hosts.protocol import Peer, RpcError, supports_forms
 
 SESSION_STREAM = "(stream)"
 """Stands for the GET with which a client of a session listens."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, SKILLS, TASKS
+from mcp_core.hosts.names import CAPABILITIES_KEY, CLIENT_KEY, SKILLS, TASKS
 
 Check = Callable[[Any], bool]
 Shape = type | Check

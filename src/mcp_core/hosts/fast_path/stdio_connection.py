@@ -41,7 +41,7 @@ from mcp_core.hosts.fast_path.jsonrpc import (
 from mcp_core.hosts.fast_path.methods import FastPath, NotHandled, read_envelope
 from mcp_core.hosts.fast_path.pipe import MAX_LINE
 from mcp_core.hosts.fast_path.shapes import is_notification
-from mcp_core.hosts.protocol import (
+from mcp_core.hosts.names import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     INTERNAL_ERROR,
@@ -50,6 +50,8 @@ from mcp_core.hosts.protocol import (
     PARSE_ERROR,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
+)
+from mcp_core.hosts.protocol import (
     Peer,
     RpcError,
     client_identity,

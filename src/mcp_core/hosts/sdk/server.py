@@ -37,7 +37,8 @@ from mcp_core.hosts.callers import (
     record_http,
 )
 from mcp_core.hosts.list_pages import Pages, list_pages, page_at
-from mcp_core.hosts.protocol import HEADER_MISMATCH, TASK_METHODS, Peer, extensions_of
+from mcp_core.hosts.names import HEADER_MISMATCH, TASK_METHODS
+from mcp_core.hosts.protocol import Peer, extensions_of
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.settings.model import Settings

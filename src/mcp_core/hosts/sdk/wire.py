@@ -18,16 +18,8 @@ from mcp_core.context import NO_HEADERS
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, TasksUnsupported, UnknownTool
 from mcp_core.hosts import protocol
 from mcp_core.hosts.callers import request_headers
-from mcp_core.hosts.protocol import (
-    CAPABILITIES_KEY,
-    CONFIRM,
-    CONFIRM_SCHEMA,
-    Peer,
-    ReportedError,
-    local_folders,
-    protocol_error,
-    supports_tasks,
-)
+from mcp_core.hosts.names import CAPABILITIES_KEY, CONFIRM, CONFIRM_SCHEMA
+from mcp_core.hosts.protocol import Peer, ReportedError, local_folders, protocol_error, supports_tasks
 from mcp_core.tasks.record import TaskRecord
 
 CALLER_KEY = "toolcharter.caller"

@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST
+from mcp_core.hosts.names import INTERNAL_ERROR, INVALID_REQUEST
 
 
 class UpstreamUnavailable(Exception):

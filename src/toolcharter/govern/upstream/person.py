@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from mcp_core.hosts.protocol import METHOD_NOT_FOUND
+from mcp_core.hosts.names import METHOD_NOT_FOUND
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import ToolError
-from mcp_core.hosts.protocol import (
+from mcp_core.hosts.names import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     HANDSHAKES,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from pydantic_core import from_json
 
-from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
+from mcp_core.hosts.names import INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable
 

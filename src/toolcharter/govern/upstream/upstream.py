@@ -14,7 +14,7 @@ from mcp_core.auth.caller import LOCAL
 from mcp_core.context import NotifyComplete, ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError, Unavailable
-from mcp_core.hosts.protocol import METHOD_NOT_FOUND
+from mcp_core.hosts.names import METHOD_NOT_FOUND
 from mcp_core.text.json_text import JsonObject
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets

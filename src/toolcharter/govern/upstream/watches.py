@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from mcp_core.hosts.protocol import INVALID_REQUEST
+from mcp_core.hosts.names import INVALID_REQUEST
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.session import ANSWER_SECONDS, UpstreamSession
 

@@ -15,7 +15,8 @@ from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.context import RequestHeaders
 from mcp_core.errors import TasksUnsupported
 from mcp_core.hosts import task_methods
-from mcp_core.hosts.protocol import TASK_PROGRESS, Peer, RpcError
+from mcp_core.hosts.names import TASK_PROGRESS
+from mcp_core.hosts.protocol import Peer, RpcError
 from mcp_core.tasks.record import TaskRecord
 from tests.mcp_core.audited import audited
 from tests.mcp_core.declared import Text, mutation

@@ -14,7 +14,7 @@ import pytest
 
 from mcp_core import App
 from mcp_core.hosts.fast_path.http import HttpFastPath
-from mcp_core.hosts.protocol import CAPABILITIES_KEY, VERSION_KEY
+from mcp_core.hosts.names import CAPABILITIES_KEY, VERSION_KEY
 from tests.behaviour.combinations import ENVIRONMENT, NEW, OLD, SCRIPT, HttpServer, start_http
 from tests.mcp_core.hosts.fast_path.test_robust_stdio import CONFESSING
 
