@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"No tool was given. Write: toolcharter call {options.tool} TOOL [key=value ...]")
     if options.save is not None:
         saved_files.make_folder(options.save)
-    call = _Call(options)
+    call = _FollowedCall(options)
     try:
         return run_interruptible(call.run())
     except KeyboardInterrupt:
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         return INTERRUPTED
 
 
-class _Call:
+class _FollowedCall:
     """The call of one tool."""
 
     def __init__(self, options: argparse.Namespace) -> None:

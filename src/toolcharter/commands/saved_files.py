@@ -13,7 +13,7 @@ from toolcharter.commands import UsageError
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-class Attachment(NamedTuple):
+class AttachedBlock(NamedTuple):
     """A content block beside the text of an answer."""
 
     kind: str
@@ -23,7 +23,7 @@ class Attachment(NamedTuple):
     text: str | None
 
     @classmethod
-    def from_block(cls, block: Mapping[str, Any]) -> "Attachment":
+    def from_block(cls, block: Mapping[str, Any]) -> "AttachedBlock":
         """Read a block. What a server sends may be anything."""
         inner: Any = block.get("resource")
         holder = cast(Mapping[str, Any], inner) if isinstance(inner, dict) else block
@@ -56,9 +56,9 @@ class Attachment(NamedTuple):
             raise ValueError("the server sent data that is not base64") from None
 
 
-def attachments(blocks: Iterable[Mapping[str, Any]]) -> list[Attachment]:
+def attachments(blocks: Iterable[Mapping[str, Any]]) -> list[AttachedBlock]:
     """The blocks that are not texts."""
-    return [Attachment.from_block(block) for block in blocks if block.get("type") != "text"]
+    return [AttachedBlock.from_block(block) for block in blocks if block.get("type") != "text"]
 
 
 def make_folder(folder: Path) -> None:
@@ -69,7 +69,7 @@ def make_folder(folder: Path) -> None:
         raise UsageError(f"--save {folder}: the folder cannot be made: {error.strerror}.") from None
 
 
-def save(attachment: Attachment, folder: Path, tool: str) -> Path:
+def save(attachment: AttachedBlock, folder: Path, tool: str) -> Path:
     """Write a file that is named after the tool, beside those that exist. Raises ValueError or OSError.
 
     Nothing in the name comes from the answer, except the extension of a known type.
