@@ -18,6 +18,8 @@ from toolcharter.serving.calls import HttpCounts, refusal
 from toolcharter.serving.proxies import TrustedProxies
 from toolcharter.serving.uvicorn_connection import UvicornConnection
 
+_REST_SECONDS = 1.0
+"""How long the rest of a body may take whose request is answered."""
 _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
 _MAX_LOOK_SECONDS = 1.0
@@ -80,6 +82,11 @@ class ConnectionPhase(IntEnum):
     """The response to a request."""
     REFUSED = 5
     """Its end: a limit has closed it."""
+    ANSWERED = 6
+    """The rest of a body whose request is answered, such as one without a valid token."""
+
+
+_UNFINISHED = (ConnectionPhase.HEAD, ConnectionPhase.BODY, ConnectionPhase.ANSWERED)
 
 
 class Connections:
@@ -129,7 +136,7 @@ class Connections:
         now = asyncio.get_running_loop().time()
 
         def rank(one: LimitedConnection) -> tuple[bool, float]:
-            has_begun = one.phase in (ConnectionPhase.HEAD, ConnectionPhase.BODY) and not one.responding
+            has_begun = one.phase in _UNFINISHED and not one.responding
             return not (has_begun and now - one.since > _SLOW_SECONDS), one.since
 
         slowest = min(waiting, key=rank)
@@ -241,6 +248,9 @@ class LimitedConnection(UvicornConnection):
         elif self.phase == ConnectionPhase.BODY and elapsed > limits.body_seconds:
             words = f"The body of the request was not complete after {count(limits.body_seconds, 'second')}."
             self.refuse(HTTPStatus.REQUEST_TIMEOUT, "body_timeout", words)
+        elif self.phase == ConnectionPhase.ANSWERED and elapsed > _REST_SECONDS:
+            self.enter(ConnectionPhase.REFUSED)
+            self._end_output()
         elif self.phase == ConnectionPhase.NEW and elapsed > limits.head_seconds:
             self.connections_open.counts.refusals["head_timeout"] += 1
             self.close_now()
@@ -286,11 +296,10 @@ class LimitedConnection(UvicornConnection):
         self.transport.write(response_bytes(response, self.default_headers, keep_alive=False))
         self._end_output()
 
-    def end_early_response(self) -> None:
-        """Take no more of a body whose request is answered, such as one without a valid token."""
-        if self.phase == ConnectionPhase.BODY and not self.responding and not self.transport.is_closing():
-            self.enter(ConnectionPhase.REFUSED)
-            self._end_output()
+    def wait_for_rest(self) -> None:
+        """Wait a moment for the rest of a body whose request is answered. A client may send it after the head."""
+        if self.phase == ConnectionPhase.BODY and not self.responding:
+            self.enter(ConnectionPhase.ANSWERED)
 
     def _end_output(self) -> None:
         if self.transport.can_write_eof():

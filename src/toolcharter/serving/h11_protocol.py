@@ -66,7 +66,6 @@ class LimitedH11Protocol(LimitedConnection, H11Members, H11Protocol):
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
         self.stop_keep_alive_timer()
-        self.end_early_response()
         self._note_phase()
 
     def send_400_response(self, msg: str) -> None:
@@ -82,7 +81,7 @@ class LimitedH11Protocol(LimitedConnection, H11Members, H11Protocol):
             return
         state = self.client_state
         if state is h11.SEND_BODY:
-            phase = ConnectionPhase.BODY
+            phase = ConnectionPhase.BODY if self.responding else ConnectionPhase.ANSWERED
         elif state is h11.IDLE:
             phase = ConnectionPhase.HEAD if self.has_unparsed_data else ConnectionPhase.IDLE
         else:

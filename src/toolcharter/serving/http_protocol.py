@@ -384,7 +384,7 @@ class HttpProtocol(LimitedConnection, HttpToolsMembers, HttpToolsProtocol):
         """Wait for the next request. The timer of all connections replaces uvicorn's own."""
         super().on_response_complete()
         self.stop_keep_alive_timer()
-        self.end_early_response()
+        self.wait_for_rest()
         if self.pipelined:
             self.pause_reading()  # uvicorn would read more with each response
         if self.phase == ConnectionPhase.CALL and not self.responding:

@@ -204,3 +204,12 @@ async def test_one_address_cannot_have_all_connections(parser: Parser):
         for reader, writer in ((first, one), (second, two)):
             writer.write(call_bytes("add", a=1, b=2))
             assert (await response(reader))[0] == 401
+
+
+async def test_an_answer_that_comes_before_the_body_leaves_the_connection_open(parser: Parser):
+    head = b"POST /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4\r\n\r\n"
+    async with serving(app_with(), parser) as (_, port), connection(port) as (reader, writer):
+        for _ in range(3):
+            writer.write(head)
+            assert (await response(reader))[0] == 404
+            writer.write(b"null")
