@@ -114,9 +114,14 @@ def change(path: Path, edit: Callable[[str], str], *, is_shared: bool = False) -
 
 def copies(path: Path) -> list[Path]:
     """The copies of a file, the newest first."""
+    return [file for _, file in sorted(_numbered_copies(path), reverse=True)]
+
+
+def _numbered_copies(path: Path) -> list[tuple[tuple[str, int], Path]]:
+    """The copies of a file, each with its second and its number in that second."""
     pattern = re.compile(rf"{re.escape(path.name)}\.(\d{{8}}-\d{{6}})(?:-(\d+))?\.bak")
-    found = [(match, file) for file in path.parent.iterdir() if (match := pattern.fullmatch(file.name))]
-    return [file for _, file in sorted(found, key=lambda one: (one[0][1], int(one[0][2] or 1)), reverse=True)]
+    found = [(pattern.fullmatch(file.name), file) for file in path.parent.iterdir()]
+    return [((match[1], int(match[2] or 1)), file) for match, file in found if match]
 
 
 def restore(path: Path, current: str, redo: Callable[[str], str]) -> bool:
@@ -154,11 +159,9 @@ def read_text(path: Path) -> str:
 
 def _copy(path: Path) -> Path:
     stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    copy = path.with_name(f"{path.name}.{stamp}.bak")
-    number = 1
-    while copy.exists():
-        number += 1
-        copy = path.with_name(f"{path.name}.{stamp}-{number}.bak")
+    # Not the first free number: the copy that had it was older than those that are left.
+    number = max((number for (second, number), _ in _numbered_copies(path) if second == stamp), default=0) + 1
+    copy = path.with_name(f"{path.name}.{stamp}-{number}.bak" if number > 1 else f"{path.name}.{stamp}.bak")
     shutil.copy2(path, copy)
     return copy
 

@@ -1,6 +1,7 @@
 """`toolcharter install` and `toolcharter doctor`, as a person uses them, in a home of their own."""
 
 import json
+import re
 import stat
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,6 +14,7 @@ import pytest
 from tests.forkserver.commands import command_path
 from tests.toolcharter.command_line import run
 from toolcharter.clients import editing
+from toolcharter.clients.files import copies
 from toolcharter.clients.program import command_of
 from toolcharter.packaging.launch import launch_of
 
@@ -169,9 +171,8 @@ def test_three_copies_are_kept_and_a_failed_write_leaves_none(capsys, home: Path
     (home / CURSOR).write_text('{"n": 0}')
     for number in range(5):
         assert run(capsys, "install", "cursor", "todo", "--user", f"user{number}")[0] == 0
-    copies = sorted((home / ".cursor").glob("*.bak"))
-    assert len(copies) == 3
-    assert "user3" in max(copies, key=lambda copy: (copy.stat().st_mtime_ns, copy.name)).read_text()
+    kept = [copy.read_text() for copy in copies(home / CURSOR)]
+    assert [re.findall(r"user\d", text) for text in kept] == [["user3"], ["user2"], ["user1"]]
     before = sorted((home / ".cursor").iterdir())
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     code, _, error = run(capsys, "install", "cursor", "todo", "--user", "last")
