@@ -24,7 +24,7 @@ class Help(Parameters):
         Example(
             "What does worklog take?",
             {"subject": "worklog", "response_fields": ["subject"]},
-            {"subject": "Issue key."},
+            {"subject": "Issue key, such as ABC-1."},
         )
     ],
 )

@@ -163,7 +163,7 @@ class GetOutlineArgs(GuessedArguments):
                         "title": "API",
                         "version": "<text>",
                         "tokens": "<number>",
-                        "sections": ["#api API (12)"],
+                        "sections": ["#api (14)"],
                     }
                 ]
             },
