@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from bench import messages
 from bench.contenders import ERAS, TOOLS
@@ -26,15 +27,26 @@ def measure(
 async def sample(served: Served, era: str, lists: int) -> Sample:
     session = None if era == messages.MODERN else await open_session(served.port)
     wire = await connect(served.port)
-    ask = messages.post(served.port, messages.request(era, 1, "tools/list"), era, session)
-    await wire.ask(*ask)
+
+    async def ask(**page: str) -> dict[str, Any]:
+        request = messages.request(era, 1, "tools/list", **page)
+        return body(await wire.ask(*messages.post(served.port, request, era, session)))["result"]
+
+    async def count_tools() -> int:
+        listed = await ask()
+        found = len(listed["tools"])
+        while cursor := listed.get("nextCursor"):
+            listed = await ask(cursor=cursor)
+            found += len(listed["tools"])
+        return found
+
+    await count_tools()
     used = cpu_seconds(served.pid)
-    answers = [await wire.ask(*ask) for _ in range(lists)]
+    counts = [await count_tools() for _ in range(lists)]
     used = cpu_seconds(served.pid) - used
     wire.close()
     if session is not None:
         await close_session(served.port, session)
-    for answer in answers:
-        if len(body(answer)["result"]["tools"]) != TOOLS[-1]:
-            raise ValueError("a list that is not whole")
+    if set(counts) != {TOOLS[-1]}:
+        raise ValueError("a list that is not whole")
     return {"cpu_ms": used / lists * 1000}
