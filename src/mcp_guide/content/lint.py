@@ -1,6 +1,7 @@
 """Find what is wrong with documents: dead links, unknown front matter, rules that repeat or contradict each other."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -22,6 +23,7 @@ KNOWN_FIELDS = frozenset(
 _DATES = ("review_by",)
 _MIN_RULE_LENGTH = 30
 _LINK = re.compile(r"(?<!!)\[[^\[\]\n]{0,300}\]\(<?([^()\s>]{1,500})>?(?:[ \t]\"[^\"\n]{0,300}\")?\)")
+_LINE_END, _NOT_LINE_END = re.compile(r"\n"), re.compile(r"[^\r\n]")
 _CODE_WORDS = re.compile(r"`[^`\n]*`")
 _RULE = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}\.)[ \t]+(\S.{0,499})$", re.MULTILINE)
 _NEGATIVE = re.compile(r"\b(?:do not|don't|never|avoid|no longer)\b", re.IGNORECASE)
@@ -62,22 +64,27 @@ def check_documents(view: ProjectView, expression: str | None, today: date) -> G
 def _findings(documents: Sequence[Document], known: Mapping[str, Document], today: date) -> Iterator[DocumentFinding]:
     for document in documents:
         text = document.text or ""
-        prose = _without_code(text)
+        prose, ends = _without_code(text), _line_ends(text)
         first = document.head.count("\n") + 1
         for rule, place, problem in (
             *_links(document, prose, known),
             *_templates(prose),
             *_long_sections(text),
         ):
-            yield DocumentFinding(document.path, first + prose[:place].count("\n"), rule, problem)
+            yield DocumentFinding(document.path, first + bisect_left(ends, place), rule, problem)
         for rule, problem in (*_front_matter(document, today), *(("front-matter", one) for one in document.warnings)):
             yield DocumentFinding(document.path, 1, rule, problem)
     yield from _repeated_rules(documents)
 
 
 def _without_code(text: str) -> str:
-    """The text without its code. The lines keep their numbers."""
-    return _CODE_WORDS.sub("", "".join("\n" if is_code else line for line, is_code in lines_of(text)))
+    """The text with blanks for its code. All else keeps its place."""
+    prose = "".join(_NOT_LINE_END.sub(" ", line) if is_code else line for line, is_code in lines_of(text))
+    return _CODE_WORDS.sub(lambda code: " " * len(code[0]), prose)
+
+
+def _line_ends(text: str) -> list[int]:
+    return [end.start() for end in _LINE_END.finditer(text)]
 
 
 _Place = tuple[str, int, str]
@@ -144,14 +151,14 @@ def _repeated_rules(documents: Sequence[Document]) -> Iterator[DocumentFinding]:
     seen: dict[str, tuple[str, bool]] = {}
     for document in documents:
         text = document.text or ""
-        first = document.head.count("\n") + 1
+        first, ends = document.head.count("\n") + 1, _line_ends(text)
         for rule in _RULE.finditer(text):
             words = _NOT_WORDS.sub(" ", _POLARITY.sub("", rule[1])).strip().casefold()
             if len(words) < _MIN_RULE_LENGTH:
                 continue
             is_negative = bool(_NEGATIVE.search(rule[1]))
             other, was_negative = seen.setdefault(words, (document.path, is_negative))
-            line = first + text[: rule.start(1)].count("\n")
+            line = first + bisect_left(ends, rule.start(1))
             if was_negative != is_negative:
                 yield DocumentFinding(
                     document.path, line, "contradiction", f"{rule[1][:80]!r} is the opposite of {other}."

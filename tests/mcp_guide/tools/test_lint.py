@@ -14,7 +14,7 @@ DOCUMENTS = {
     ),
     "docs/api.md": "# API\n\n- Never write a docstring for public functions.\n",
     "docs/more.md": "* Write a docstring for public functions!\n",
-    "docs/long.md": "# Long\n\n" + "word " * 5_000,
+    "docs/long.md": f"`{'x' * 200}`\n\n# Long\n\n" + "word " * 5_000,
 }
 
 
@@ -23,7 +23,7 @@ async def test_each_mistake_is_found_at_its_line(call, root):
     got = await value(call, "check_documents")
     found = [(one["path"], one["line"], one["rule"]) for one in got["findings"]]
     assert found == [
-        ("docs/long.md", 1, "long-section"),
+        ("docs/long.md", 3, "long-section"),
         ("docs/more.md", 1, "contradiction"),
         ("lang/python.md", 1, "stale"),
         ("lang/python.md", 1, "unknown-field"),
