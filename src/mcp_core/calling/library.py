@@ -22,7 +22,7 @@ from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
-from mcp_core.declare.skills import SkillSource
+from mcp_core.declare.skills import SKILL_SCHEME, SkillSource
 from mcp_core.declare.spec import Declaration, ToolSpec, spec_of
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.registry import ToolRegistry
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from mcp_core.calling.pipeline import Pipeline
 
 MARKDOWN = "text/markdown"
-SKILL_SCHEME = "skill://"
 LIST_TTL_MS = 300_000
 """How long clients may cache what does not change while a server runs."""
 CHANGING_LIST_TTL_MS = 10_000

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from mcp_core.calling.library import SKILL_SCHEME as SCHEME
 from mcp_core.declare.resources import BYTES, Content
-from mcp_core.declare.skills import DOCUMENT, Skill
+from mcp_core.declare.skills import DOCUMENT, SKILL_SCHEME, Skill
 from mcp_core.errors import Refused
 
 LIST, GET, DIRECTORY = "skills/list", "skills/get", "resources/directory/read"
@@ -93,11 +92,11 @@ def _entry(skill: Skill) -> JsonObject:
 
 
 def _address(name: str, path: str) -> str:
-    return f"{SCHEME}{name}/{quote(path)}"
+    return f"{SKILL_SCHEME}{name}/{quote(path)}"
 
 
 def _split(uri: str) -> tuple[str, str]:
-    name, _, path = uri.removeprefix(SCHEME).partition("/")
+    name, _, path = uri.removeprefix(SKILL_SCHEME).partition("/")
     return name, unquote(path)
 
 

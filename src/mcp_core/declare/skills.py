@@ -16,6 +16,7 @@ MAX_NAME_LENGTH, MAX_DESCRIPTION_LENGTH = 64, 1024
 MAX_FILES, MAX_BYTES = 512, 16 * 1024 * 1024
 """Of one skill, as the extension of the protocol has it."""
 DOCUMENT = "SKILL.md"
+SKILL_SCHEME = "skill://"
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _FRONT_MATTER = re.compile(rb"---\r?\n(.*?)\r?\n---\r?\n?", re.DOTALL)
 
